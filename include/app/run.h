@@ -1,0 +1,72 @@
+/*
+ * app/run.h - jobs in memory. The only place that knows the order: step, store, act.
+ *
+ *	message --> STORING --> WAITING for a slot --> CALLING --> STORING --> ... --> STORING --> gone
+ *
+ * A job has at most one write unanswered. What a step asks for is done only after PostgreSQL has the step: run_stored().
+ */
+#ifndef APP_RUN_H
+#define APP_RUN_H
+
+#include "app/limit.h"
+#include "app/profiles.h"
+#include "app/settings.h"
+#include "core/event.h"
+#include "io/fleet.h"
+#include "io/model.h"
+#include "io/trail.h"
+
+struct runs; /* all jobs of the process */
+struct run;  /* one */
+
+/* A message has reached its row: which one. */
+enum settled { SETTLED_JOB, SETTLED_DUPLICATE, SETTLED_DEAD };
+
+struct run_hooks {
+	/* Number and worker for a new job; both > 0. */
+	int64_t (*number)(void *owner);
+	int64_t (*worker_id)(void *owner);
+	/* False: nothing may be sent now (lease, database); the job asks again twice a second. */
+	bool (*may_act)(void *owner);
+	/* What is in hand, for blame after a crash; NULL record and job_no 0: nothing. */
+	void (*in_hand)(void *owner, const struct record *, int64_t job_no);
+	/* The message's row is committed. */
+	void (*settled)(void *owner, struct str topic, int32_t partition, int64_t offset, enum settled);
+	/* The job has ended and its rows are committed: events to publish, borrowed. */
+	void (*ended)(void *owner, const struct outbox_row *event, int n, const struct outcome_row *);
+	/* A dead letter is committed: publish it. Borrowed. */
+	void (*dead)(void *owner, const struct outbox_row *, const struct dead_letter_row *);
+	/* A step is committed; for `try`. May be NULL. */
+	void (*stepped)(void *owner, const struct step_rows *, const struct loop_output *, const struct history *);
+};
+
+struct runs_config {
+	struct reactor *reactor;
+	const struct settings *settings;
+	struct profiles *profiles;
+	struct trail *trail;
+	struct models *models;
+	const char *cluster;
+	const struct run_hooks *hooks;
+	void *owner;
+};
+
+/* ST_INVALID: a model's endpoint or credential is wrong. */
+enum status runs_new(const struct runs_config *, struct runs **out, struct err *err) MUST_CHECK;
+/* Drops every job at once: what is stored stays, another worker goes on. NULL is fine. */
+void runs_free(struct runs *);
+
+int runs_count(const struct runs *);
+bool runs_has(const struct runs *, int64_t job_no);
+void runs_set_fleet(struct runs *, int n_workers); /* shares the models' rates */
+
+/* A record: a job, or a dead letter. @n_strike: how often it was in hand at a crash. Copies what it keeps. */
+void runs_message(struct runs *, const struct record *, int n_strike);
+
+/* A job that another worker left, or that this one lost sight of. */
+void runs_orphan(struct runs *, const struct orphan_job *);
+
+/* Ends what has expired; once a second. */
+void runs_sweep(struct runs *, int64_t unix_ms);
+
+#endif

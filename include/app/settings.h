@@ -1,0 +1,86 @@
+/*
+ * app/settings.h - the configuration of a process. One table (settings_table.c) gives every key its type, default, unit and text; the sample
+ * file, the README and --help are checked against it. Sources, strongest first: flag --a.b=V, environment DRAFTMILL_A_B, file, default.
+ *
+ * Besides the table's scalar keys there are three open sections: `providers.NAME`, `models.NAME` (capability and price rows) and
+ * `kafka.options` (any librdkafka property). Secrets never stand in the file: a provider names an environment variable or a file.
+ */
+#ifndef APP_SETTINGS_H
+#define APP_SETTINGS_H
+
+#include "base/yaml.h"
+#include "core/profile.h"
+#include "io/consumer.h"
+#include "io/model.h"
+
+struct provider {
+	struct str name;
+	const char *base_url;      /* without the wire's path: "https://api.openai.com/v1" */
+	const char *auth_header;   /* "Authorization" */
+	const char *auth_prefix;   /* "Bearer " */
+	const char *key_env;       /* name of the environment variable that holds the credential; NULL: none */
+	const char *key_file;      /* or a file that holds it, its last line end is cut; NULL: none */
+	const char *ca_file;       /* NULL: the system's */
+};
+
+struct model_limits { /* of one model; 0 = none */
+	int64_t requests_per_minute, concurrency;
+};
+
+struct settings {
+	struct arena *arena;
+	const char *path;            /* of the file; NULL: defaults alone */
+	const char *directory;       /* of the file: relative paths in it start there, as do the defaults */
+
+	const char *kafka_brokers, *kafka_group, *kafka_topic_prefix;
+	const char *const *job_topic; /* full names, prefix put before them */
+	int n_job_topic;
+	const struct kafka_option *kafka_option;
+	int n_kafka_option;
+
+	const char *database_conninfo;
+	const char *sql_dir;         /* of the migrations */
+
+	int64_t in_flight;           /* jobs in memory */
+	int64_t lease_ms, drain_ms;
+	const char *state_dir;       /* for the blame file */
+	const char *log_level;
+	const char *profiles_dir, *prompts_dir, *schema_dir;
+
+	const struct provider *provider;
+	int n_provider;
+	const struct model *model;
+	const struct model_limits *model_limits; /* of model i */
+	int n_model;
+};
+
+struct flag { /* of the command line: --a.b=V or --a.b V */
+	const char *key, *value;
+};
+
+/* Reads file, environment and flags; everything lives in @a. ST_INVALID: *err has place and mend of the first fault; unknown keys come
+ * with a suggestion. @path NULL: DRAFTMILL_CONFIG, else config/draftmill.yaml here or as installed, where there is one, else none. The
+ * environment sets keys of providers and models that the file or a flag names. */
+enum status settings_read(struct arena *a, const char *path, const struct flag *flag, int n_flag,
+			  struct settings *out, struct err *err) MUST_CHECK;
+
+/* As settings_read(), but every fault goes to @fault, which returns nothing; returns their number. For `check config`. */
+typedef void fault_fn(void *owner, const struct err *);
+int settings_faults(struct arena *a, const char *path, const struct flag *flag, int n_flag, struct settings *out,
+		    fault_fn *, void *owner);
+
+/* One line of documentation a key: for --help, the README and the sample file. NULL past the end. @fallback NULL: it must be given;
+ * "": there is none, it may be left out. @unit "": none. */
+struct setting_doc {
+	const char *key, *type, *fallback, *unit, *text;
+};
+const struct setting_doc *setting_doc_at(int i);
+
+const struct model *settings_model(const struct settings *, struct str name);       /* NULL: none */
+const struct provider *settings_provider(const struct settings *, struct str name); /* NULL: none */
+
+/* The endpoint of a model: URL and headers with the credential, in @a. ST_INVALID: the credential cannot be had, named. */
+enum status settings_endpoint(const struct settings *, struct arena *a, const struct model *, struct endpoint *out,
+			      struct err *err) MUST_CHECK;
+
+#endif

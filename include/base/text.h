@@ -1,0 +1,35 @@
+/*
+ * base/text.h - Unicode as people count it, over utf8proc. Input is valid UTF-8 (text_is_utf8() first) unless said otherwise.
+ */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include "base/arena.h"
+
+/* Strict: no overlong form, no surrogate, nothing over U+10FFFF (Unicode 15, table 3-7). */
+bool text_is_utf8(struct str);
+/* The same bytes with each ill-formed byte replaced by U+FFFD. @s itself if it is well-formed. */
+struct str text_to_utf8(struct arena *, struct str s);
+
+/* Extended grapheme clusters (UAX #29); CRLF is one. */
+int64_t text_graphemes(struct str);
+
+/* Runs of letters, marks, digits and joining ' or - between them. In scripts without spaces (Han, Hiragana, Katakana, Thai,
+ * Lao, Khmer, Myanmar) each grapheme is a word: a stated approximation of UAX #29 without a dictionary. */
+int64_t text_words(struct str);
+
+/* For comparing terms: NFKC and full case folding; zero-width characters and soft hyphens dropped; the wave dash
+ * (U+301C) is the tilde that the full-width one becomes. */
+struct str text_fold(struct arena *, struct str);
+
+/* For asking whether a text has changed: NFC, each run of white space one space, none at the ends. */
+struct str text_squeeze(struct arena *, struct str);
+
+/* text_fold() without white space: what is cut into 3-grams to be compared. */
+struct str text_bare(struct arena *, struct str);
+
+/* Decodes one code point at *at and moves *at behind it; -1 at the end.
+ * An ill-formed byte is U+FFFD. */
+int32_t text_next(struct str, size_t *at);
+
+#endif

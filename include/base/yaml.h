@@ -1,0 +1,30 @@
+/*
+ * base/yaml.h - the part of YAML that configuration needs, over libyaml: maps, lists, scalars. Anchors, aliases, tags,
+ * several documents, duplicate keys and keys that are not scalars are refused by name and line. A scalar is text here;
+ * the table that reads it gives the type. No value (`key:`) is an empty, unquoted scalar.
+ */
+#ifndef BASE_YAML_H
+#define BASE_YAML_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
+
+struct yaml {
+	enum yaml_kind kind;
+	int line;                /* from 1 */
+	struct str key;          /* of a map's member; absent otherwise. NUL-terminated */
+	struct str text;         /* of a scalar. NUL-terminated */
+	bool quoted;             /* not a plain one ('..' ".." | >): never a number, a boolean or nothing */
+	const struct yaml *child; /* first item or member */
+	const struct yaml *next;  /* next item or member of the same parent */
+};
+
+/* Lives in @a. @name stands before the line in errors ("draftmill.yaml:12: ..."). An empty text is an empty map. */
+enum status yaml_read(struct arena *a, const char *name, struct str text, const struct yaml **out,
+		      struct err *err) MUST_CHECK;
+
+const struct yaml *yaml_get(const struct yaml *map, const char *key); /* NULL: absent, or no map */
+
+#endif

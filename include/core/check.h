@@ -1,0 +1,64 @@
+/*
+ * core/check.h - deterministic checks of a text, run on every draft before and after refinement.
+ *
+ * A check is {"name", "type", arguments, "severity" 1..5, "hard"}; `hard` is true unless said otherwise, `severity` 4. A type is one row of
+ * the table in its check_FAMILY.c; check.c lists the families. Types of today:
+ *
+ *	graphemes     min, max            length in grapheme clusters (UAX #29), of the text without white space at its ends
+ *	words         min, max            length in words, see base/text.h
+ *	must_include  values, variables   each value, and each named job variable's value, occurs (text_fold()); a digit more before or behind
+ *	                                  makes another number. Red, too, if the job gives a variable no value
+ *	forbidden     terms               none of the terms occurs (text_fold()); a term that begins or ends in a Latin, Greek or Cyrillic
+ *	                                  letter or a digit does not match inside a longer word
+ *	regex         pattern, match,     PCRE2, UTF; match true: must be found, false: must not. Limits on match, depth, heap and on the
+ *	              describe            work over all: a pattern that meets one is a red check that says so. `describe` stands for the
+ *	                                  pattern in prompts
+ *	json                              the whole text, trimmed, is one JSON value (base/json.h)
+ */
+#ifndef CORE_CHECK_H
+#define CORE_CHECK_H
+
+#include "base/json.h"
+
+struct job;
+struct check_type;
+
+struct check {
+	struct str name; /* [a-z0-9_-]{1,40}, one of its kind in a profile */
+	const struct check_type *type;
+	const void *args; /* compiled by the type; in the arena */
+	int64_t severity;
+	bool hard;
+};
+
+struct check_result {
+	const struct check *check;
+	bool ok;
+	struct str detail; /* for a person and for the refiner: what is wrong; absent when ok */
+	int64_t at, n;	   /* bytes of the text concerned; at -1 = the whole text */
+};
+
+struct check_type {
+	const char *name;
+	/* Reads the arguments of @spec into *args (arena). ST_INVALID: *err names the key and the mend; unknown keys are refused by check_read(). */
+	enum status (*read)(struct arena *a, const struct json *spec, const void **args,
+			    struct err *err);
+	/* Sets ok, detail, at, n. */
+	void (*run)(struct arena *a, const void *args, const struct job *, struct str text,
+		    struct check_result *out);
+	/* The constraint as one sentence for a prompt, without a final line end. */
+	void (*phrase)(const void *args, const struct job *, bool japanese, struct buf *out);
+	const char *const *keys; /* argument names, NULL at the end */
+};
+
+/* One check from JSON; lives in @a. */
+enum status check_read(struct arena *a, const struct json *spec, struct check *out,
+		       struct err *err) MUST_CHECK;
+
+void check_run(struct arena *a, const struct check *, const struct job *, struct str text,
+	       struct check_result *out);
+
+/* The table of types, for documentation and for suggestions; NULL past the end. */
+const struct check_type *check_type_at(size_t i);
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * core/outcome.h - how a job ends. The one list: the C enums, the SQL look-up table (checked by `migrate`), the README's
+ * table and the traces are made from it or checked against it. A stop reason has exactly one outcome.
+ *
+ * Order is precedence: where two reasons hold at the same step, the upper one names the job's end.
+ */
+#ifndef CORE_OUTCOME_H
+#define CORE_OUTCOME_H
+
+#include "base/str.h"
+
+#define OUTCOMES(X)                                                                                \
+	X(passed)    /* checked by machine and critic */                                           \
+	X(direct)    /* no critic was asked, by rule */                                            \
+	X(escalated) /* a person must decide */                                                    \
+	X(failed)    /* ended from outside */
+
+/* clang-format off */
+#define STOP_REASONS(X) \
+	/* reason, outcome, what a person reads in English and Japanese */ \
+	X(no_issues,         passed,    "the critic found nothing to fix and every hard check is green", \
+	                                "批評者は直すべき点を見つけず、必須チェックはすべて合格です") \
+	X(confidence_gate,   direct,    "low stakes, a confident generator and every check green: no critic was asked", \
+	                                "重要度が低く、生成側の確信度が高く、全チェックに合格したため、批評は省かれました") \
+	X(oneshot,           direct,    "mode oneshot: every hard check is green, no critic was asked", \
+	                                "oneshot モード: 必須チェックに合格し、批評は行いません") \
+	X(high_stakes,       escalated, "it passed, but its stakes want a person", \
+	                                "合格しましたが、重要度が高いため人の確認が必要です") \
+	X(checks_failed,     escalated, "mode oneshot: a hard check is red", \
+	                                "oneshot モード: 必須チェックに不合格です") \
+	X(critique_invalid,  escalated, "the critic's reply could not be read, twice", \
+	                                "批評者の返答を二度続けて読み取れませんでした") \
+	X(unactionable,      escalated, "the critic did not pass it, twice, yet named nothing to fix", \
+	                                "批評者は二度とも不合格としましたが、直すべき点を示しませんでした") \
+	X(repeated_critique, escalated, "the critic said the same again after the fix", \
+	                                "修正後も批評者が同じ指摘を繰り返しました") \
+	X(no_progress,       escalated, "the refiner changed nothing", \
+	                                "推敲者は何も変更しませんでした") \
+	X(loop_detected,     escalated, "the revision equals an earlier draft", \
+	                                "改訂版が以前の草稿と同一です") \
+	X(max_iterations,    escalated, "the last allowed critique did not pass", \
+	                                "許された最後の批評でも合格しませんでした") \
+	X(budget,            escalated, "the next call could pass the job's cap of tokens or money", \
+	                                "次の呼び出しでトークンまたは金額の上限を超えるおそれがあります") \
+	X(timeout,           escalated, "the job's active time is used up", \
+	                                "ジョブの稼働時間の上限に達しました") \
+	X(truncated,         escalated, "the reply ended at its length limit and a longer one cannot be asked for", \
+	                                "返答が長さの上限で途切れ、これ以上長くできません") \
+	X(refused,           escalated, "the provider refused or blocked the text, or sent none", \
+	                                "プロバイダーが本文を拒否または遮断したか、本文がありませんでした") \
+	X(request_failed,    escalated, "the provider rejects this very request, or it kept breaking off", \
+	                                "プロバイダーがこの要求を受け付けないか、通信が繰り返し途切れました") \
+	X(expired,           escalated, "its not_after has passed", \
+	                                "期限 (not_after) を過ぎました") \
+	X(diverged,          escalated, "this version of the program would have decided a stored step differently", \
+	                                "このバージョンでは保存済みの手順と異なる判断になります") \
+	X(cancelled,         failed,    "a person cancelled it", \
+	                                "人が取り消しました") \
+	X(poison,            failed,    "it crashed the worker three times, or cannot be stored", \
+	                                "ワーカーを三度異常終了させたか、保存できません")
+/* clang-format on */
+
+#define X(name) OUTCOME_##name,
+enum outcome { OUTCOMES(X) N_OUTCOMES };
+#undef X
+#define X(name, outcome, en, ja) STOP_##name,
+enum stop_reason { STOP_REASONS(X) N_STOP_REASONS, STOP_NONE = N_STOP_REASONS };
+#undef X
+
+enum outcome outcome_of(enum stop_reason);
+const char *outcome_name(enum outcome);
+const char *stop_name(enum stop_reason);
+const char *stop_sentence(enum stop_reason, bool japanese); /* why, for a person */
+enum stop_reason stop_read(struct str name);                /* STOP_NONE: no such reason */
+
+#endif

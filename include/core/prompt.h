@@ -1,0 +1,45 @@
+/*
+ * core/prompt.h - the two messages of a call, rendered when it is sent; never kept: the same bytes can be had again at any time.
+ *
+ * A template text (config/prompts/LANG/ROLE.txt) is a static part, a line "--- user ---", and a part for the job. Static
+ * variables: {{rubric}} {{categories}} {{pass_score}} {{score_max}} {{severity_threshold}} {{schema}}. Job variables:
+ * {{task}} {{variables}} {{constraints}} {{sources}} {{draft}} {{checks}} {{issues}} {{again}}. The static part (the system
+ * message) is byte-identical for all jobs of a profile, so that prefix caches work. Any other {{name}}, one in the wrong part, or a
+ * job variable named twice is refused at load. What is put in is never read as a template.
+ *
+ * {{pass_score}} is on the critic's scale. {{schema}} is the form of a reply that is JSON (a critique, or text and confidence where
+ * the profile wants the gate), a sentence and the JSON Schema; of a reply that is text: nothing. {{again}} is nothing, or a line
+ * "again: 1" and a sentence on the last reply. Any other job variable without a value says so: "(none)". A line with nothing but a
+ * variable that gives nothing is left out.
+ *
+ * Everything that a job, a source or a model wrote stands between two fence lines "<<<KEY" and "KEY>>>", KEY being 24 hex
+ * digits of SHA-256(label "draftmill/fence/1", salt, call number, counter) as canonical fields; the counter rises from 0 while KEY
+ * occurs in the material, so no text can close its own fence. The sentences of checks stand there too: they quote job variables.
+ */
+#ifndef CORE_PROMPT_H
+#define CORE_PROMPT_H
+
+#include "core/critique.h"
+#include "core/job.h"
+#include "core/wire.h"
+
+enum { PROMPT_BYTES_MAX = 8 << 20 };
+
+struct prompt_parts { /* what the roles see besides the job; all borrowed */
+	struct str draft;                   /* critic, refiner */
+	const struct check_result *result;  /* of that draft */
+	int n_result;
+	const struct issue *issue;          /* refiner: the actionable ones */
+	int n_issue;
+	bool again;                         /* asked once more: the last reply could not be used */
+};
+
+/* ST_INVALID: *err names the variable and its line. */
+enum status prompt_check(struct str template_text, struct err *err) MUST_CHECK;
+
+/* Fills both messages and `want` of *out, whose buffers the caller has initialised with PROMPT_BYTES_MAX. A message left `full` is
+ * over the maximum: it has lost a part and may not be sent. The profile's templates have passed prompt_check(). */
+void prompt_write(const struct profile *, const struct job *, enum role, int call_no, const struct prompt_parts *,
+		  struct prompt *out);
+
+#endif

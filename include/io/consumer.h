@@ -1,0 +1,70 @@
+/*
+ * io/consumer.h - job messages from Kafka, over librdkafka: a plain consumer group with an eager assignor.
+ *
+ * Offsets are stored by consumer_store() only after PostgreSQL has the record, and committed by librdkafka once a second. On
+ * assignment a partition's start is min(committed, mark): the caller is asked for the mark, and may only lower the start.
+ */
+#ifndef IO_CONSUMER_H
+#define IO_CONSUMER_H
+
+#include "base/err.h"
+#include "core/message.h"
+#include "io/reactor.h"
+
+struct consumer;
+
+struct kafka_option { /* any librdkafka property */
+	const char *key, *value;
+};
+
+struct consumer_config {
+	const char *brokers, *group;
+	const char *const *topic;
+	int n_topic;
+	const struct kafka_option *option;
+	int n_option;
+};
+
+struct partition_end { /* high watermark */
+	struct str topic;
+	int32_t partition;
+	int64_t low, end; /* offsets; end = next to be written */
+};
+
+struct consumer_events {
+	/* A record; borrowed for the call. */
+	void (*record)(void *owner, const struct record *);
+	/* Partitions of @topic/@partition have come: return the mark (next offset to be taken in by the trail's knowledge) or -1 for none.
+	 * Asked from within consumer_poll(). */
+	int64_t (*assigned)(void *owner, struct str topic, int32_t partition);
+	/* Gone; nothing may be stored for it until it comes again. */
+	void (*revoked)(void *owner, struct str topic, int32_t partition);
+	/* The position has reached the end: all records under @next_offset were given or do not exist (control records, gaps). */
+	void (*at_end)(void *owner, struct str topic, int32_t partition, int64_t next_offset);
+};
+
+/* Joins the group. ST_INVALID: an option is wrong (named), cooperative-sticky is refused before librdkafka 2.10.0. */
+enum status consumer_open(struct reactor *, const struct consumer_config *, const struct consumer_events *, void *owner,
+			  struct consumer **out, struct err *err) MUST_CHECK;
+
+/* Gives up to @n_want records, one at a time; returns how many it gave. To be called each turn; with @n_want 0 it pauses
+ * fetching (with hysteresis) and still serves the group. ->ready says whether more may be waiting. */
+int consumer_poll(struct consumer *, int n_want);
+bool consumer_ready(const struct consumer *);
+
+/* The next offset to read after a restart. Ignored for a partition that is not assigned. */
+void consumer_store(struct consumer *, struct str topic, int32_t partition, int64_t next_offset);
+
+/* Watermarks of every partition of the topics; blocks up to @timeout_ms: for start-up only. *end lives in @a.
+ * ST_DOWN: no broker or a missing topic, named. */
+enum status consumer_ends(struct consumer *, struct arena *a, int timeout_ms, const struct partition_end **end, int *n,
+			  struct err *err) MUST_CHECK;
+
+/* The cluster's id, for the mark's and the dead letter's key; "" until known. */
+const char *consumer_cluster(struct consumer *, int timeout_ms);
+
+/* Commits what is stored and leaves the group without blocking the loop; @done runs once. Then consumer_free(). */
+void consumer_close(struct consumer *, reactor_fn *done, void *owner);
+void consumer_free(struct consumer *); /* at once, also without consumer_close(); NULL is fine */
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * io/fleet.h - rows that change: who works, who is alive, what is to be done, where intake stands, what crashed. On a connection
+ * of its own, so that a heartbeat never waits for a commit of the trail.
+ *
+ * A worker incarnation has a row and a lease in database time. A worker whose lease has run out is ended by the others in three
+ * statements: its connections are terminated, it is marked dead, and (a later snapshot) its todo rows are orphaned.
+ */
+#ifndef IO_FLEET_H
+#define IO_FLEET_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/row.h"
+#include "io/consumer.h"
+#include "io/reactor.h"
+
+struct fleet;
+
+struct fleet_config {
+	const char *conninfo, *host, *version;
+	int64_t lease_ms; /* beats come every third of it, at most 1 s apart */
+};
+
+struct strike { /* a message or a job that was in hand at a crash */
+	struct str topic; /* absent: a job */
+	int32_t partition;
+	int64_t offset;   /* or the job's number */
+};
+
+/* An orphan taken over, loaded whole; borrowed for the call. */
+struct orphan_job {
+	const struct job_row *job;
+	struct str profile_json;
+	const struct step_row *step; /* by number */
+	int n_step;
+	const struct attempt_row *attempt; /* by call, then number */
+	int n_attempt;
+	int n_strike;                /* crashes with this job in hand */
+};
+struct orphan_event {
+	const struct outbox_row *event; /* payload of a dead letter filled from its row */
+	const struct dead_letter_row *letter; /* NULL: not a dead letter */
+};
+
+struct fleet_events {
+	void (*ready)(void *owner, int64_t worker_id);  /* registered, numbers drawn, marks and strikes read: work may begin */
+	void (*fenced)(void *owner, const char *why);   /* marked dead, or the server is another timeline */
+	void (*job)(void *owner, const struct orphan_job *);
+	void (*event)(void *owner, const struct orphan_event *);
+};
+
+struct fleet *fleet_open(struct reactor *, const struct fleet_config *, const struct fleet_events *, void *owner);
+int64_t fleet_worker_id(const struct fleet *);
+int fleet_n_alive(const struct fleet *); /* workers with a lease, this one included; at least 1 */
+
+/* The last answered heartbeat is younger than the lease, by CLOCK_BOOTTIME since the beat was sent. False: send nothing. */
+bool fleet_may_act(const struct fleet *);
+/* Until when, clock_mono_ms(); for a SIGCONT handler. */
+int64_t fleet_lease_until_mono_ms(const struct fleet *);
+
+/* A number from the blocks drawn ahead, rising; 0: none left just now. */
+int64_t fleet_number(struct fleet *);
+int64_t fleet_n_numbers(const struct fleet *); /* how many are left just now */
+
+/* Takes over up to @n_jobs orphaned jobs and any orphaned events, and what is ours in the database but unknown in memory
+ * (a lost answer): ->job and ->event follow, from the loop. One at a time; a call while one runs is ignored. */
+void fleet_adopt(struct fleet *, int n_jobs);
+/* Lets adopt() pass over what is in memory: is this job known? */
+typedef bool fleet_known_fn(void *owner, int64_t job_no, struct str what);
+void fleet_knows(struct fleet *, fleet_known_fn *, void *owner);
+int64_t fleet_n_orphans(const struct fleet *); /* jobs, by the last heartbeat; intake leaves room for them */
+
+/* The mark of a partition as last read from the database, -1: none. Read at ready and every heartbeat. */
+int64_t fleet_mark(const struct fleet *, const char *cluster, struct str topic, int32_t partition);
+/* How often the message was in hand at a crash; as of the last heartbeat. */
+int fleet_strikes(const struct fleet *, struct str topic, int32_t partition, int64_t offset);
+/* Counts one; @done runs when it is committed, or was already (the same @incident, a unique text, counts once). */
+void fleet_strike(struct fleet *, const struct strike *, const char *incident, reactor_fn *done, void *owner);
+
+/* Whether all records under the ends are settled and none of their jobs or events is left in todo. Answered later. */
+typedef void drained_fn(void *owner, bool drained, int64_t n_left);
+void fleet_drained(struct fleet *, const char *cluster, const struct partition_end *, int n, drained_fn *, void *owner);
+
+/* Orderly end: marks itself dead ("stopped") and orphans what it still has. @done runs once, also without a database. */
+void fleet_leave(struct fleet *, reactor_fn *done, void *owner);
+void fleet_free(struct fleet *);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * io/producer.h - records to Kafka, over librdkafka: acks=all, idempotent. A fatal producer is made anew; its unsent records are reported as
+ * failed, and the caller sends them again (consumers tell copies by event_id).
+ */
+#ifndef IO_PRODUCER_H
+#define IO_PRODUCER_H
+
+#include "io/consumer.h"
+
+struct producer;
+
+/* Delivery report, from the loop: where the record is, or why it is not. */
+typedef void producer_done(void *owner, void *cookie, enum status, int32_t partition, int64_t offset);
+
+enum status producer_open(struct reactor *, const char *brokers, const struct kafka_option *option, int n_option,
+			  producer_done *, void *owner, struct producer **out, struct err *err) MUST_CHECK;
+
+/* Copies everything. ST_OK: one report follows, from the loop or from within producer_flush(). No report follows after: ST_AGAIN, the
+ * queue is full; ST_INVALID, the record is over the size limit (*err says which). An absent value is null. */
+enum status producer_send(struct producer *, struct str topic, struct str key, struct str value, const struct header *header,
+			  int n_header, void *cookie, struct err *err) MUST_CHECK;
+
+int producer_queued(const struct producer *); /* sent, not reported */
+
+/* Blocks up to @timeout_ms, giving reports: for commands and for the last moment of a worker. */
+enum status producer_flush(struct producer *, int timeout_ms) MUST_CHECK;
+void producer_free(struct producer *); /* drops what is queued; NULL is fine */
+
+#endif

@@ -1,0 +1,147 @@
+#include "app/marks.h"
+
+#include "base/status.h"
+
+#include <stdlib.h>
+
+struct part {
+	struct part *next;
+	char *topic;
+	int32_t partition;
+	int64_t *
+		open; /* offsets begun and not settled, rising; a ring is not needed: few are open */
+	size_t n, cap;
+	int64_t next_offset; /* behind the last record begun or passed; -1: none yet */
+	int64_t raised;	     /* last told */
+};
+
+struct marks {
+	marks_raised_fn *raised;
+	void *owner;
+	struct part *first;
+};
+
+static struct part *find(const struct marks *m, struct str topic, int32_t partition)
+{
+	for (struct part *p = m->first; p; p = p->next)
+		if (p->partition == partition && str_is(topic, p->topic))
+			return p;
+	return NULL;
+}
+
+static struct part *find_or_add(struct marks *m, struct str topic, int32_t partition)
+{
+	struct part *p = find(m, topic, partition);
+
+	if (p)
+		return p;
+	p = calloc(1, sizeof(*p));
+	if (!p || !(p->topic = strndup(topic.p, topic.n)))
+		BUG("out of memory");
+	p->partition = partition;
+	p->next_offset = p->raised = -1;
+	p->next = m->first;
+	m->first = p;
+	return p;
+}
+
+static void tell(struct marks *m, struct part *p)
+{
+	const int64_t mark = p->n ? p->open[0] : p->next_offset;
+
+	if (mark <= p->raised)
+		return;
+	p->raised = mark;
+	m->raised(m->owner, str_c(p->topic), p->partition, mark);
+}
+
+void marks_begin(struct marks *m, struct str topic, int32_t partition, int64_t offset)
+{
+	struct part *p = find_or_add(m, topic, partition);
+
+	if (offset < p->next_offset) { /* the partition came back and is read again from before */
+		p->n = 0;
+		p->raised = -1;
+	}
+	if (p->n == p->cap) {
+		p->cap = p->cap ? 2 * p->cap : 64;
+		p->open = realloc(p->open, p->cap * sizeof(*p->open));
+		if (!p->open)
+			BUG("out of memory");
+	}
+	p->open[p->n++] = offset;
+	p->next_offset = offset + 1;
+}
+
+void marks_settle(struct marks *m, struct str topic, int32_t partition, int64_t offset)
+{
+	struct part *p = find(m, topic, partition);
+	size_t lo = 0, hi = p ? p->n : 0;
+
+	while (lo < hi) {
+		const size_t mid = (lo + hi) / 2;
+
+		if (p->open[mid] < offset)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!p || lo == p->n || p->open[lo] != offset)
+		return;
+	memmove(&p->open[lo], &p->open[lo + 1], (p->n - lo - 1) * sizeof(*p->open));
+	p->n--;
+	tell(m, p);
+}
+
+void marks_pass(struct marks *m, struct str topic, int32_t partition, int64_t next_offset)
+{
+	struct part *p = find_or_add(m, topic, partition);
+
+	if (next_offset > p->next_offset)
+		p->next_offset = next_offset;
+	tell(m, p);
+}
+
+static void part_free(struct part *p)
+{
+	free(p->topic);
+	free(p->open);
+	free(p);
+}
+
+void marks_drop(struct marks *m, struct str topic, int32_t partition)
+{
+	for (struct part **at = &m->first; *at; at = &(*at)->next) {
+		struct part *p = *at;
+
+		if (p->partition != partition || !str_is(topic, p->topic))
+			continue;
+		*at = p->next;
+		part_free(p);
+		return;
+	}
+}
+
+struct marks *marks_new(marks_raised_fn *raised, void *owner)
+{
+	struct marks *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		BUG("out of memory");
+	m->raised = raised;
+	m->owner = owner;
+	return m;
+}
+
+void marks_free(struct marks *m)
+{
+	if (!m)
+		return;
+	while (m->first) {
+		struct part *p = m->first;
+
+		m->first = p->next;
+		part_free(p);
+	}
+	free(m);
+}

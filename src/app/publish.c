@@ -1,0 +1,268 @@
+#include "app/publish.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SEND_AGAIN_MS = 1000, OWN_HEADERS = 12 };
+
+struct event { /* one on its way */
+	struct event *next, **link;
+	struct publisher *publisher;
+	struct arena *arena;
+	struct outbox_row row;
+	struct str value; /* absent = null */
+	struct header *header;
+	int n_header;
+	bool with_producer;
+};
+
+struct publisher {
+	struct trail *trail;
+	struct producer *producer;
+	struct timer *again;
+	publish_may_fn *may;
+	void *owner;
+	struct event *first;
+	int n;
+};
+
+/* ---- headers ---- */
+
+static void add_header(struct event *e, const char *key, struct str value)
+{
+	e->header[e->n_header++] = (struct header){str_c(key), value};
+}
+
+static void add_number(struct event *e, const char *key, int64_t n)
+{
+	add_header(e, key, arena_printf(e->arena, "%lld", (long long)n));
+}
+
+static struct str hex_of(struct event *e, const uint8_t sha[SHA_BYTES])
+{
+	char hex[2 * SHA_BYTES + 1];
+
+	hex_text(sha, SHA_BYTES, hex);
+	return arena_str(e->arena, str_c(hex));
+}
+
+/* CloudEvents 1.0 in binary mode. */
+static void own_headers(struct event *e, struct str id)
+{
+	e->header = arena_array(e->arena, struct header, OWN_HEADERS);
+	add_header(e, "content-type", STR_OF("application/json"));
+	add_header(e, "ce_specversion", STR_OF("1.0"));
+	add_header(e, "ce_id", id);
+	add_header(e, "ce_source", STR_OF("/draftmill"));
+	add_header(e, "ce_type", arena_printf(e->arena, "draftmill.%.*s", STR_ARG(e->row.kind)));
+	if (e->row.traceparent.p)
+		add_header(e, "traceparent", e->row.traceparent);
+}
+
+/* "6869" to "hi"; absent stays absent. */
+static struct str unhex(struct arena *a, const struct json *text)
+{
+	uint8_t *bytes;
+	struct str hex;
+
+	if (json_kind(text) != JSON_STRING)
+		return str_c(NULL);
+	hex = json_str(text);
+	bytes = arena_alloc(a, hex.n / 2 + 1);
+	if (!hex_read(hex, bytes, hex.n / 2))
+		return str_c(NULL);
+	return (struct str){(const char *)bytes, hex.n / 2};
+}
+
+/* As they were received; they stand in the row as [[key, hex of the value or null]..]. */
+static void received_headers(struct event *e, struct str stored)
+{
+	struct json *doc = NULL;
+	struct err err;
+	size_t n = 0;
+
+	if (stored.p && json_read(stored, &doc, &err) == JSON_FINE)
+		n = json_size(doc);
+	e->header = arena_array(e->arena, struct header, n + OWN_HEADERS);
+	for (size_t i = 0; i < n; i++) {
+		const struct json *pair = json_item(doc, i);
+
+		e->header[e->n_header++] =
+			(struct header){arena_str(e->arena, json_str(json_item(pair, 0))),
+					unhex(e->arena, json_item(pair, 1))};
+	}
+	json_free(doc);
+}
+
+static void letter_headers(struct event *e, const struct dead_letter_row *l, struct str id)
+{
+	received_headers(e, l->headers);
+	add_header(e, "event_id", id);
+	add_header(e, "reason", arena_str(e->arena, l->reason));
+	add_header(e, "detail", arena_str(e->arena, l->detail));
+	add_header(e, "cluster", arena_str(e->arena, l->cluster));
+	add_header(e, "topic", arena_str(e->arena, l->topic));
+	add_number(e, "partition", l->part);
+	add_number(e, "offset", l->offset);
+	add_header(e, "value_sha256", hex_of(e, l->value_sha));
+	if (l->first_sha.n == SHA_BYTES)
+		add_header(e, "first_sha256", hex_of(e, (const uint8_t *)l->first_sha.p));
+	if (l->first_job_no != ROW_NULL)
+		add_number(e, "first_job_no", l->first_job_no);
+}
+
+/* ---- on its way ---- */
+
+static void event_free(struct event *e)
+{
+	*e->link = e->next;
+	if (e->next)
+		e->next->link = e->link;
+	e->publisher->n--;
+	arena_free(e->arena);
+}
+
+static void send_later(struct publisher *p)
+{
+	timer_start(p->again, SEND_AGAIN_MS, 0);
+}
+
+/* A dead letter's value may be over the broker's limit; its bytes stay in the table. */
+static void omit_value(struct event *e)
+{
+	add_header(e, "value_omitted", STR_OF("true"));
+	e->value = str_c(NULL);
+}
+
+static void send_event(struct event *e)
+{
+	struct publisher *p = e->publisher;
+	struct err err = {""};
+	enum status s;
+
+	if (!p->producer || !p->may(p->owner)) {
+		send_later(p);
+		return;
+	}
+	s = producer_send(p->producer, e->row.topic, e->row.key, e->value, e->header, e->n_header,
+			  e, &err);
+	if (s == ST_INVALID && str_is(e->row.kind, "dead_letter") && e->value.p) {
+		omit_value(e);
+		s = producer_send(p->producer, e->row.topic, e->row.key, e->value, e->header,
+				  e->n_header, e, &err);
+	}
+	e->with_producer = s == ST_OK;
+	if (s == ST_OK)
+		return;
+	if (s == ST_INVALID)
+		log_error("event_refused", L_INT("job_no", e->row.job_no),
+			  L_STRN("kind", e->row.kind), L_STR("why", err.text));
+	send_later(p);
+}
+
+static void send_waiting(void *owner)
+{
+	struct publisher *p = owner;
+
+	for (struct event *e = p->first; e; e = e->next)
+		if (!e->with_producer)
+			send_event(e);
+}
+
+void publisher_delivered(void *owner, void *cookie, enum status s, int32_t partition,
+			 int64_t offset)
+{
+	struct publisher *p = owner;
+	struct event *e = cookie;
+
+	e->with_producer = false;
+	if (s == ST_OK) {
+		const struct sent_row sent = {.job_no = e->row.job_no,
+					      .kind = e->row.kind,
+					      .part = partition,
+					      .offset = offset,
+					      .at_ms = clock_unix_ms()};
+		trail_sent(p->trail, &sent);
+		event_free(e);
+		return;
+	}
+	if (s == ST_INVALID && str_is(e->row.kind, "dead_letter") && e->value.p)
+		omit_value(e);
+	log_warn("event_not_delivered", L_INT("job_no", e->row.job_no),
+		 L_STRN("kind", e->row.kind));
+	send_later(p);
+}
+
+void publish(struct publisher *p, const struct outbox_row *row,
+	     const struct dead_letter_row *letter)
+{
+	struct arena *a = arena_new();
+	struct event *e = arena_alloc(a, sizeof(*e));
+	char id[UUID_TEXT + 1];
+
+	*e = (struct event){
+		.publisher = p, .arena = a, .row = *row, .next = p->first, .link = &p->first};
+	e->row.kind = arena_str(a, row->kind);
+	e->row.topic = arena_str(a, row->topic);
+	e->row.key = arena_str(a, row->key);
+	e->row.traceparent = arena_str(a, row->traceparent);
+	e->value = arena_str(a, letter ? letter->value : row->payload);
+	uuid_text(row->event_id, id);
+	if (letter)
+		letter_headers(e, letter, arena_str(a, str_c(id)));
+	else
+		own_headers(e, arena_str(a, str_c(id)));
+	if (e->next)
+		e->next->link = &e->next;
+	p->first = e;
+	p->n++;
+	send_event(e);
+}
+
+/* ---- the publisher ---- */
+
+struct publisher *publisher_new(struct reactor *reactor, struct trail *trail, publish_may_fn *may,
+				void *owner)
+{
+	struct publisher *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		BUG("out of memory");
+	p->trail = trail;
+	p->again = timer_new(reactor, send_waiting, p);
+	p->may = may;
+	p->owner = owner;
+	return p;
+}
+
+void publisher_use(struct publisher *p, struct producer *producer)
+{
+	p->producer = producer;
+}
+
+void publisher_free(struct publisher *p)
+{
+	if (!p)
+		return;
+	while (p->first)
+		event_free(p->first);
+	timer_close(p->again);
+	free(p);
+}
+
+int publisher_count(const struct publisher *p)
+{
+	return p->n;
+}
+
+bool publisher_has(const struct publisher *p, int64_t job_no, struct str kind)
+{
+	for (const struct event *e = p->first; e; e = e->next)
+		if (e->row.job_no == job_no && str_eq(e->row.kind, kind))
+			return true;
+	return false;
+}

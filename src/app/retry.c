@@ -1,0 +1,49 @@
+#include "app/retry.h"
+
+enum {
+	BACKOFF_FIRST_MS = 500,
+	BACKOFF_LAST_MS = 60000,
+	SERVER_ERRORS_MAX = 6, /* of one request while others to the model succeed */
+	MAYBE_BILLED_MAX = 3,  /* the first and two more */
+	RETRY_AFTER_MAX_MS = 24 * 60 * 60 * 1000,
+};
+
+/* Full jitter: anywhere between nothing and the step's ceiling, from the floor on. */
+static int64_t backoff_ms(int n_failed, int64_t floor_ms, uint32_t random)
+{
+	int64_t ceiling = BACKOFF_FIRST_MS;
+
+	for (int i = 1; i < n_failed && ceiling < BACKOFF_LAST_MS; i++)
+		ceiling *= 2;
+	if (ceiling > BACKOFF_LAST_MS)
+		ceiling = BACKOFF_LAST_MS;
+	if (floor_ms > RETRY_AFTER_MAX_MS)
+		floor_ms = RETRY_AFTER_MAX_MS;
+	return (floor_ms > 0 ? floor_ms : 0) + (int64_t)(random % (uint32_t)ceiling);
+}
+
+int64_t retry_after_ms(struct retry_state *s, enum reply_class class, int64_t floor_ms,
+		       bool others_succeed, uint32_t random)
+{
+	s->n_failed++;
+	s->n_maybe_billed += reply_maybe_billed(class);
+	s->n_server_error += class == REPLY_server_error;
+	switch (class) {
+	case REPLY_rate_limited:
+	case REPLY_credentials:
+	case REPLY_unsent:
+		break;
+	case REPLY_server_error:
+		if (s->n_server_error >= SERVER_ERRORS_MAX && others_succeed)
+			return -1;
+		break;
+	case REPLY_unreadable:
+	case REPLY_broken_off:
+		if (s->n_maybe_billed >= MAYBE_BILLED_MAX)
+			return -1;
+		break;
+	default:
+		return -1;
+	}
+	return backoff_ms(s->n_failed, floor_ms, random);
+}

@@ -1,0 +1,270 @@
+#include "run_private.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* ---- one job's life ---- */
+
+struct run *run_new(struct runs *rs)
+{
+	struct arena *a = arena_new();
+	struct run *r = arena_alloc(a, sizeof(*r));
+
+	r->runs = rs;
+	r->arena = a;
+	r->stop = STOP_NONE;
+	buf_init(&r->reply, REPLY_BYTES_MAX);
+	r->next = rs->first;
+	r->link = &rs->first;
+	if (r->next)
+		r->next->link = &r->next;
+	rs->first = r;
+	rs->n++;
+	return r;
+}
+
+static void drop_calls(struct run *r)
+{
+	for (int i = 0; i < r->n_call; i++)
+		call_drop(r->call[i]);
+	r->n_call = 0;
+}
+
+void run_free(struct run *r)
+{
+	drop_calls(r);
+	*r->link = r->next;
+	if (r->next)
+		r->next->link = r->link;
+	r->runs->n--;
+	buf_release(&r->reply);
+	arena_free(r->arena);
+}
+
+int64_t run_active_ms(const struct run *r)
+{
+	return r->active_ms + (r->n_on_wire ? clock_mono_ms() - r->active_since_mono_ms : 0);
+}
+
+/* ---- step, store ---- */
+
+/* A slot that is free now lets the step carry the call's intent; else the call waits and stores one of its own. */
+static int64_t take_slots(struct run *r)
+{
+	int64_t intents = 0;
+
+	for (int i = 0; i < r->out.n_call; i++)
+		if (limit_take(service_of(r->runs, r->out.call[i].model)->limit))
+			intents |= (int64_t)1 << i;
+	return intents;
+}
+
+static void make_events(struct run *r, const struct history *h)
+{
+	const int draft_no = r->out.finish.draft_no;
+	const struct ending ending = {.job = r->job,
+				      .profile = r->profile,
+				      .history = h,
+				      .outcome = r->rows.outcome,
+				      .best_text = draft_no >= 0 ? h->draft[draft_no].text
+								 : str_c(NULL)};
+
+	r->event = event_rows(r->arena, &ending, str_c(r->runs->c.settings->kafka_topic_prefix),
+			      &r->n_event);
+}
+
+static void make_rows(struct run *r, const struct history *h)
+{
+	const int64_t intents = r->out.finished ? 0 : take_slots(r);
+
+	step_rows(r->arena, r->job, h, &r->fact, &r->out, r->job_no,
+		  r->runs->c.hooks->worker_id(r->runs->c.owner), intents, r->head, &r->rows);
+	if (r->out.finished)
+		make_events(r, h);
+}
+
+static void store(struct run *r)
+{
+	r->storing = true;
+	trail_step(r->runs->c.trail, &r->rows, r->event, r->n_event, run_stored, r);
+}
+
+void run_step(struct run *r)
+{
+	const struct run_hooks *hooks = r->runs->c.hooks;
+
+	hooks->in_hand(r->runs->c.owner, NULL, r->job_no);
+	if (loop_step(r->loop, &r->fact, &r->out) != ST_OK)
+		BUG("job %lld: a fact that answers no open call", (long long)r->job_no);
+	make_rows(r, loop_history(r->loop));
+	hooks->in_hand(r->runs->c.owner, NULL, 0);
+	if (r->out.finished)
+		drop_calls(r);
+}
+
+void run_feed(struct run *r, const struct fact *f)
+{
+	if (r->storing)
+		BUG("a fact while a step is unstored");
+	r->fact = *f;
+	run_step(r);
+	store(r);
+}
+
+void run_end_outside(struct run *r, int step_no, enum stop_reason why, const struct history *h,
+		     int draft_no)
+{
+	r->fact = (struct fact){.type = FACT_stopped,
+				.at_ms = clock_unix_ms(),
+				.call_no = -1,
+				.active_ms = h->active_ms,
+				.stop = why};
+	r->out = (struct loop_output){
+		.step_no = step_no, .role = N_ROLES, .finished = true, .finish = {why, draft_no}};
+	r->out.action = step_action(r->arena, &r->out);
+	drop_calls(r);
+	make_rows(r, h);
+	store(r);
+}
+
+/* ---- stored: now, and only now, act ---- */
+
+/* What ends it from outside is a level: it holds until the loop has heard it. */
+void run_heed_stop(struct run *r)
+{
+	struct fact f = {.type = FACT_stopped,
+			 .at_ms = clock_unix_ms(),
+			 .call_no = -1,
+			 .active_ms = run_active_ms(r),
+			 .stop = r->stop};
+
+	if (r->stop == STOP_NONE || r->storing)
+		return;
+	for (int i = 0; i < r->n_call; i++)
+		f.lost[i] = r->call[i]->in_flight;
+	run_feed(r, &f);
+}
+
+static void act(struct run *r)
+{
+	for (int i = 0; i < r->out.n_call; i++)
+		call_begin(r, &r->out.call[i], r->rows.step.intents >> i & 1, r->last_attempt[i]);
+	memset(r->last_attempt, 0, sizeof(r->last_attempt));
+	run_heed_stop(r);
+}
+
+/* PostgreSQL will not have this step's data: the job ends in its place, naming no draft. */
+static void refused(struct run *r, const struct stored_why *why)
+{
+	log_error("job_refused", L_INT("job_no", r->job_no), L_STR("sqlstate", why->sqlstate),
+		  L_STR("text", why->text));
+	if (r->fact.type == FACT_stopped && r->fact.stop == STOP_poison) {
+		run_free(r); /* not even its end can be stored: its todo row stays for a person */
+		return;
+	}
+	for (int i = 0; i < r->out.n_call; i++)
+		if (r->rows.step.intents >> i & 1)
+			limit_return(service_of(r->runs, r->out.call[i].model)->limit);
+	run_end_outside(r, r->out.step_no, STOP_poison, loop_history(r->loop), -1);
+}
+
+void run_stored(void *owner, enum stored how, const struct stored_why *why)
+{
+	struct run *r = owner;
+	const struct run_hooks *hooks = r->runs->c.hooks;
+
+	r->storing = false;
+	if (how == STORED_REFUSED) {
+		refused(r, why);
+		return;
+	}
+	memcpy(r->head, r->rows.step.hash, SHA_BYTES);
+	buf_release(&r->reply);
+	if (hooks->stepped)
+		hooks->stepped(r->runs->c.owner, &r->rows, &r->out,
+			       r->loop ? loop_history(r->loop) : NULL);
+	if (!r->out.finished) {
+		act(r);
+		return;
+	}
+	hooks->ended(r->runs->c.owner, r->event, r->n_event, r->rows.outcome);
+	run_free(r);
+}
+
+/* ---- all jobs ---- */
+
+int runs_count(const struct runs *rs)
+{
+	return rs->n;
+}
+
+bool runs_has(const struct runs *rs, int64_t job_no)
+{
+	for (const struct run *r = rs->first; r; r = r->next)
+		if (r->job_no == job_no)
+			return true;
+	return false;
+}
+
+void runs_set_fleet(struct runs *rs, int n_workers)
+{
+	for (int i = 0; i < rs->n_service; i++)
+		limit_set_fleet(rs->service[i].limit, n_workers);
+}
+
+void runs_sweep(struct runs *rs, int64_t unix_ms)
+{
+	for (struct run *r = rs->first, *next; r; r = next) {
+		next = r->next;
+		if (!r->loop || !r->job->not_after_ms || unix_ms < r->job->not_after_ms ||
+		    r->stop != STOP_NONE)
+			continue;
+		r->stop = STOP_expired;
+		run_heed_stop(r);
+	}
+}
+
+static enum status open_services(struct runs *rs, struct err *err)
+{
+	const struct settings *s = rs->c.settings;
+
+	rs->service = arena_array(rs->arena, struct service, s->n_model);
+	for (int i = 0; i < s->n_model; i++) {
+		struct service *v = &rs->service[i];
+
+		v->model = &s->model[i];
+		if (settings_endpoint(s, rs->arena, v->model, &v->endpoint, err) != ST_OK)
+			return ST_INVALID;
+		v->limit = limit_new(rs->c.reactor, v->model->name.p,
+				     s->model_limits[i].requests_per_minute,
+				     s->model_limits[i].concurrency);
+		rs->n_service++;
+	}
+	return ST_OK;
+}
+
+enum status runs_new(const struct runs_config *c, struct runs **out, struct err *err)
+{
+	struct arena *a = arena_new();
+	struct runs *rs = arena_alloc(a, sizeof(*rs));
+
+	*rs = (struct runs){.c = *c, .arena = a};
+	rs->random = (uint32_t)clock_mono_ms() * 2654435761u | 1;
+	*out = rs;
+	if (open_services(rs, err) == ST_OK)
+		return ST_OK;
+	runs_free(rs);
+	*out = NULL;
+	return ST_INVALID;
+}
+
+void runs_free(struct runs *rs)
+{
+	if (!rs)
+		return;
+	while (rs->first)
+		run_free(rs->first);
+	for (int i = 0; i < rs->n_service; i++)
+		limit_free(rs->service[i].limit);
+	arena_free(rs->arena);
+}

@@ -1,0 +1,266 @@
+/*
+ * app/run_call.c - one open call: slot, send, reply, and again by the class of its failure. The loop sees the answer, or the
+ * end of trying.
+ */
+#include "run_private.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/cost.h"
+
+enum { ASK_AGAIN_MS = 500 }; /* until the lease or the database lets it be sent */
+
+struct service *service_of(struct runs *rs, const struct model *m)
+{
+	for (int i = 0; i < rs->n_service; i++)
+		if (str_eq(rs->service[i].model->name, m->name))
+			return &rs->service[i];
+	return NULL;
+}
+
+/* ---- send ---- */
+
+static void send_call(struct run_call *c);
+
+static void on_wire(struct run *r, int change)
+{
+	const int64_t now = clock_mono_ms();
+
+	if (r->n_on_wire)
+		r->active_ms += now - r->active_since_mono_ms;
+	r->active_since_mono_ms = now;
+	r->n_on_wire += change;
+}
+
+static model_done replied;
+
+static void post(struct run_call *c)
+{
+	struct run *r = c->run;
+	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct buf body = BUF(2 * PROMPT_BYTES_MAX);
+	int64_t timeout_ms = r->job->limits.active_ms - run_active_ms(r);
+
+	loop_prompt(r->loop, &c->call, &p);
+	c->call.model->wire->request(c->call.model, &p, c->call.max_output_tokens, &body);
+	buf_release(&p.system);
+	buf_release(&p.user);
+	c->in_flight = true;
+	on_wire(r, 1);
+	if (timeout_ms > c->call.timeout_ms)
+		timeout_ms = c->call.timeout_ms;
+	c->transfer = model_post(r->runs->c.models, &c->service->endpoint, &body,
+				 timeout_ms > 0 ? timeout_ms : 1, replied, c);
+}
+
+/* Never buy what could not be stored, nor without a lease. */
+static void timer_send(void *owner)
+{
+	send_call(owner);
+}
+
+static void ring(struct run_call *c, reactor_fn *fn, int64_t delay_ms)
+{
+	timer_close(c->timer);
+	c->timer = timer_new(c->run->runs->c.reactor, fn, c);
+	timer_start(c->timer, delay_ms, 0);
+}
+
+static void send_call(struct run_call *c)
+{
+	const struct runs_config *cfg = &c->run->runs->c;
+
+	if (trail_is_up(cfg->trail) && cfg->hooks->may_act(cfg->owner))
+		post(c);
+	else
+		ring(c, timer_send, ASK_AGAIN_MS);
+}
+
+/* ---- an intent of its own: for a call that waited, and for each retry ---- */
+
+static void store_attempt(void *owner)
+{
+	struct run_call *c = owner;
+	struct run *r = c->run;
+
+	c->wait = NULL;
+	c->has_slot = true;
+	if (r->storing) { /* one write a job: another call's; asked again when it is answered */
+		ring(c, store_attempt, 1);
+		return;
+	}
+	c->attempt_no++;
+	c->attempt.job_no = r->job_no;
+	c->attempt.call_no = c->call.no;
+	c->attempt.attempt_no = c->attempt_no;
+	c->attempt.worker_id = r->runs->c.hooks->worker_id(r->runs->c.owner);
+	c->attempt.at_ms = clock_unix_ms();
+	r->storing = true;
+	trail_attempt(r->runs->c.trail, &c->attempt, call_stored, c);
+}
+
+static void take_slot(void *owner)
+{
+	struct run_call *c = owner;
+
+	if (limit_take(c->service->limit))
+		store_attempt(c);
+	else
+		c->wait = limit_wait(c->service->limit, store_attempt, c);
+}
+
+void call_stored(void *owner, enum stored how, const struct stored_why *why)
+{
+	struct run_call *c = owner;
+	struct run *r = c->run;
+
+	r->storing = false;
+	if (how == STORED_REFUSED) {
+		log_error("attempt_refused", L_INT("job_no", r->job_no),
+			  L_STR("sqlstate", why->sqlstate), L_STR("text", why->text));
+		r->stop = STOP_poison;
+	}
+	if (r->stop == STOP_NONE)
+		send_call(c);
+	else
+		run_heed_stop(r);
+}
+
+void call_begin(struct run *r, const struct call *call, bool has_slot, int attempt_no)
+{
+	struct run_call *c = arena_alloc(r->arena, sizeof(*c));
+
+	r->call[r->n_call++] = c;
+	*c = (struct run_call){.run = r,
+			       .call = *call,
+			       .attempt_no = attempt_no,
+			       .service = service_of(r->runs, call->model),
+			       .has_slot = has_slot};
+	c->attempt = (struct attempt_row){
+		.http_status = ROW_NULL, .latency_ms = ROW_NULL, .why = STR_OF("waited")};
+	if (has_slot)
+		send_call(c);
+	else
+		take_slot(c);
+}
+
+void call_drop(struct run_call *c)
+{
+	limit_cancel(c->wait);
+	timer_close(c->timer);
+	model_drop(c->transfer);
+	if (c->transfer)
+		on_wire(c->run, -1);
+	if (c->has_slot)
+		limit_return(c->service->limit);
+	*c = (struct run_call){.run = c->run};
+}
+
+/* ---- reply ---- */
+
+static void close_call(struct run *r, struct run_call *c)
+{
+	int i = 0;
+
+	call_drop(c);
+	while (r->call[i] != c)
+		i++;
+	memmove(&r->call[i], &r->call[i + 1], sizeof(c) * (size_t)(--r->n_call - i));
+}
+
+/* The answer, or the end of trying: a fact. The bytes are kept until its step is stored. */
+static void feed(struct run_call *c, const struct http_reply *http, const struct reply *reply,
+		 int64_t at_ms, int64_t latency_ms, bool answered)
+{
+	struct run *r = c->run;
+	struct fact f = {.type = answered ? FACT_replied : FACT_call_failed,
+			 .at_ms = at_ms,
+			 .active_ms = r->active_ms,
+			 .call_no = c->call.no,
+			 .reply = *reply,
+			 .latency_ms = latency_ms,
+			 .n_maybe_billed = c->retry.n_maybe_billed};
+
+	if (http->status) {
+		buf_clear(&r->reply);
+		buf_str(&r->reply, http->body);
+		f.http = (struct http_reply){http->status, arena_str(r->arena, http->headers),
+					     buf_view(&r->reply), http->whole};
+	}
+	close_call(r, c);
+	run_feed(r, &f);
+}
+
+static uint32_t jitter(struct runs *rs)
+{
+	rs->random ^= rs->random << 13;
+	rs->random ^= rs->random >> 17;
+	rs->random ^= rs->random << 5;
+	return rs->random;
+}
+
+/* True: it will be tried again after a while. */
+static bool retry(struct run_call *c, const struct http_reply *http, const struct reply *reply,
+		  int64_t latency_ms)
+{
+	struct run *r = c->run;
+	const int64_t n_answered = limit_n_answered(c->service->limit);
+	int64_t wait_ms;
+
+	if (!c->retry.n_failed)
+		c->n_answered_before = n_answered;
+	wait_ms = retry_after_ms(&c->retry, reply->class, reply->retry_after_ms,
+				 n_answered > c->n_answered_before, jitter(r->runs));
+	if (wait_ms < 0 ||
+	    loop_may_retry(r->loop, c->call.no, c->retry.n_maybe_billed, r->active_ms) != STOP_NONE)
+		return false;
+	c->attempt.why = str_c(reply_class_name(reply->class));
+	c->attempt.http_status = http->status ? http->status : ROW_NULL;
+	c->attempt.latency_ms = latency_ms;
+	c->attempt.detail = reply->detail;
+	ring(c, take_slot, wait_ms);
+	return true;
+}
+
+static void classify(struct run_call *c, enum sent sent, const struct http_reply *http,
+		     int64_t at_ms, const char *why, struct reply *out)
+{
+	*out = (struct reply){.usage = {-1, 0, -1}, .retry_after_ms = -1};
+	if (sent == SENT_WHOLE) {
+		c->call.model->wire->reply(http, at_ms, c->run->arena, out);
+		return;
+	}
+	out->class = sent == SENT_NOTHING ? REPLY_unsent : REPLY_broken_off;
+	out->detail = arena_str(c->run->arena, str_c(why));
+}
+
+static void log_failure(const struct run_call *c, const struct reply *reply, int status)
+{
+	log_warn("call_failed", L_INT("job_no", c->run->job_no), L_INT("call_no", c->call.no),
+		 L_STRN("model", c->call.model->id), L_STR("class", reply_class_name(reply->class)),
+		 L_INT("http_status", status));
+}
+
+static void replied(void *owner, enum sent sent, const struct http_reply *http, int64_t latency_ms,
+		    const char *why)
+{
+	static const struct http_reply none;
+	struct run_call *c = owner;
+	const int64_t at_ms = clock_unix_ms();
+	struct reply reply;
+
+	c->transfer = NULL;
+	on_wire(c->run, -1);
+	if (sent != SENT_WHOLE)
+		http = &none;
+	classify(c, sent, http, at_ms, why, &reply);
+	c->has_slot = c->in_flight = false;
+	limit_give(c->service->limit, reply.class);
+	if (reply.class <= REPLY_refused) {
+		feed(c, http, &reply, at_ms, latency_ms, true);
+		return;
+	}
+	log_failure(c, &reply, http->status);
+	if (!retry(c, http, &reply, latency_ms))
+		feed(c, http, &reply, at_ms, latency_ms, false);
+}

@@ -1,0 +1,98 @@
+/*
+ * app/run_private.h - what run.c, run_call.c and run_intake.c share: one job in memory and its open calls.
+ */
+#ifndef APP_RUN_PRIVATE_H
+#define APP_RUN_PRIVATE_H
+
+#include "app/retry.h"
+#include "app/run.h"
+
+enum {
+	STRIKES_MAX = 3
+}; /* crashes with a message or a job in hand; then it is not touched again */
+
+struct service { /* a model ready to be called: one for each of the settings' models */
+	const struct model *model;
+	struct endpoint endpoint;
+	struct limit *limit;
+};
+
+struct runs {
+	struct runs_config c;
+	struct arena *arena; /* endpoints */
+	struct service *service;
+	int n_service;
+	struct run *first; /* all jobs, newest first */
+	int n;
+	uint32_t random; /* of the back-off's jitter; xorshift32 */
+};
+
+struct run_call { /* an open call's driver: its intent is stored */
+	struct run *run;
+	struct call call;
+	struct service *service;
+	int attempt_no; /* of the last intent: 0 is the step's, 1.. have rows of their own */
+	struct attempt_row attempt; /* the row being stored */
+	struct retry_state retry;
+	int64_t n_answered_before; /* the model's answers at this call's first failure */
+	struct limit_wait *wait;   /* in the queue for a slot */
+	struct timer *timer;	   /* backing off, or waiting for leave to send */
+	struct transfer *transfer; /* on the wire */
+	bool has_slot;
+	bool in_flight; /* an attempt was begun and its end is not stored */
+};
+
+struct run {
+	struct runs *runs;
+	struct run *next, **link;
+	struct arena *arena; /* the job, the loop and everything they made */
+	int64_t job_no;
+	struct job *job;
+	const struct profile *profile;
+	struct loop *loop;
+	struct job_row row; /* until intake is stored; likewise its message */
+	struct record message;
+
+	struct fact fact; /* behind the step being stored */
+	struct loop_output out;
+	struct step_rows rows;
+	struct buf reply;	 /* the bytes behind fact.http */
+	uint8_t head[SHA_BYTES]; /* hash of the last stored step */
+	const struct outbox_row *event;
+	int n_event;
+	bool storing;	       /* a write is unanswered */
+	enum stop_reason stop; /* wanted from outside; a level, read again after each store */
+
+	struct run_call *call[LOOP_CALLS]; /* open ones, in the order of their numbers */
+	int n_call;
+	/* After a take-over: last attempt number used, by open call. */
+	int last_attempt[LOOP_CALLS];
+	int64_t active_ms, active_since_mono_ms; /* since: 0 = no call on the wire */
+	int n_on_wire;
+};
+
+/* ---- run.c ---- */
+struct run *run_new(struct runs *);
+void run_free(struct run *);
+/* The one door into the loop: r->fact to r->out and r->rows. */
+void run_step(struct run *);
+/* Step, store. Acting happens when it is stored. */
+void run_feed(struct run *, const struct fact *);
+int64_t run_active_ms(const struct run *);
+stored_fn run_stored;
+/* Ends it if that is wanted from outside and nothing is being stored. */
+void run_heed_stop(struct run *);
+/* Ends the job without its loop: it crashed workers, cannot be stored, or its trail is not this program's. */
+void run_end_outside(struct run *, int step_no, enum stop_reason, const struct history *,
+		     int draft_no);
+
+/* ---- run_call.c ---- */
+struct service *service_of(struct runs *, const struct model *);
+/* Begins the call that a stored step opened; @has_slot: its intent is in that step. */
+void call_begin(struct run *, const struct call *, bool has_slot, int attempt_no);
+/* Drops whatever it waits for, and gives its slot back. */
+void call_drop(struct run_call *);
+/* A write about a call of this job (an attempt) is answered. */
+stored_fn call_stored;
+
+#endif

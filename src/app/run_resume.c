@@ -1,0 +1,211 @@
+/*
+ * app/run_resume.c - a job that another worker left: its stored steps are fed in again and acted on by nobody, then RESUMED,
+ * a step like any other, opens what is unanswered.
+ */
+#include "run_private.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/answer.h"
+
+enum { CALLS_MAX = 4 * ITERATIONS_MAX };
+
+struct replay {
+	struct run *run;
+	const struct orphan_job *orphan;
+	const struct step_row *opened[CALLS_MAX]; /* by call: the latest step that opened it */
+	bool intent[CALLS_MAX];			  /* ... and whether that step carries its intent */
+};
+
+/* ---- without the loop ---- */
+
+/* The job as its row alone tells it: enough to say how it ended. */
+static void job_of_row(struct run *r, const struct job_row *row)
+{
+	struct profile *p = arena_alloc(r->arena, sizeof(*p));
+	struct job *job = arena_alloc(r->arena, sizeof(*job));
+
+	p->name = arena_str(r->arena, row->profile);
+	memcpy(p->sha, row->profile_sha, SHA_BYTES);
+	job->source = arena_str(r->arena, row->source);
+	job->id = arena_str(r->arena, row->id);
+	job->revision = row->revision;
+	job->batch = arena_str(r->arena, row->batch);
+	job->tenant = arena_str(r->arena, row->tenant);
+	job->subject = arena_str(r->arena, row->subject);
+	job->traceparent = arena_str(r->arena, row->traceparent);
+	memcpy(job->salt, row->salt, SALT_BYTES);
+	r->profile = p;
+	r->job = job;
+}
+
+static int64_t known(int64_t n)
+{
+	return n == ROW_NULL ? 0 : n;
+}
+
+/* The texts as stored: what generator and refiner answered. */
+static void add_text(struct run *r, const struct step_row *s, struct history *h)
+{
+	const struct http_reply http = {(int)s->http_status, s->headers, s->reply, s->whole};
+	const bool refined = str_is(s->role, role_name(ROLE_REFINER));
+	const struct model *m = &r->profile->model[refined ? ROLE_REFINER : ROLE_GENERATOR];
+	struct answer answer;
+	struct reply reply;
+
+	if (!m->wire || h->n_draft == LOOP_DRAFTS || str_is(s->role, role_name(ROLE_CRITIC)))
+		return;
+	m->wire->reply(&http, s->at_ms, r->arena, &reply);
+	answer.text = reply.text;
+	if (!refined && r->profile->gate && !answer_read(r->arena, reply.text, &answer))
+		return;
+	h->draft[h->n_draft] = (struct draft){
+		.no = h->n_draft, .from = h->n_draft - 1, .text = answer.text, .score = -1};
+	h->n_draft++;
+}
+
+static void history_of_rows(struct run *r, const struct orphan_job *o, struct history *h)
+{
+	for (int i = 0; i < o->n_step; i++) {
+		const struct step_row *s = &o->step[i];
+		const bool complete = str_is(s->class, reply_class_name(REPLY_complete));
+
+		h->cost_micro_usd += s->cost_micro_usd;
+		h->tokens_in += known(s->tokens_in);
+		h->tokens_cached += known(s->tokens_cached);
+		h->tokens_out += known(s->tokens_out);
+		h->active_ms = s->active_ms;
+		if (s->call_no != ROW_NULL && s->call_no >= h->n_calls)
+			h->n_calls = (int)s->call_no + 1;
+		h->n_iterations += complete && str_is(s->role, role_name(ROLE_CRITIC));
+		if (complete && s->http_status != ROW_NULL)
+			add_text(r, s, h);
+	}
+}
+
+static void end_outside(struct run *r, const struct orphan_job *o, enum stop_reason why)
+{
+	struct history *h = arena_alloc(r->arena, sizeof(*h));
+
+	history_of_rows(r, o, h);
+	run_end_outside(r, o->n_step, why, h, why == STOP_poison ? -1 : h->n_draft - 1);
+}
+
+/* ---- with the loop ---- */
+
+static enum status read_job(struct run *r, const struct orphan_job *o, struct err *err)
+{
+	const struct job_row *row = o->job;
+	struct profiles *profiles = r->runs->c.profiles;
+	struct job *job = arena_alloc(r->arena, sizeof(*job));
+	const struct profile *profile;
+
+	if (profiles_pinned(profiles, row->profile_sha, o->profile_json, &profile, err) != ST_OK)
+		return ST_DIVERGED;
+	r->profile = profile;
+	if (job_read_stored(r->arena, row->payload, row->source, row->id, row->revision,
+			    row->attributes, row->traceparent, profiles_job_schema(profiles), job,
+			    err) != DEAD_NONE ||
+	    job_bind(job, profile, err) != DEAD_NONE)
+		return ST_DIVERGED;
+	memcpy(job->salt, row->salt, SALT_BYTES);
+	r->job = job;
+	return ST_OK;
+}
+
+static const struct model *model_asked(const struct loop *l, const struct step_row *s)
+{
+	const struct call *open[LOOP_CALLS];
+	const int n = loop_open(l, open);
+
+	for (int i = 0; i < n; i++)
+		if (open[i]->no == s->call_no)
+			return open[i]->model;
+	return NULL;
+}
+
+static enum status replay_step(struct replay *p, const struct step_row *s, struct err *err)
+{
+	struct run *r = p->run;
+	struct fact f;
+
+	if (step_fact(r->arena, s, model_asked(r->loop, s), &f, err) != ST_OK)
+		return ST_DIVERGED;
+	if (loop_step(r->loop, &f, &r->out) != ST_OK)
+		return err_set(err, ST_DIVERGED, "step %d answers no open call", (int)s->step_no);
+	if (step_compare(r->arena, r->job, &r->out, s, err) != ST_OK)
+		return ST_DIVERGED;
+	for (int i = 0; i < r->out.n_call; i++) {
+		p->opened[r->out.call[i].no] = s;
+		p->intent[r->out.call[i].no] = s->intents >> i & 1;
+	}
+	return ST_OK;
+}
+
+/* An intent since the call was last opened whose end is not stored: an attempt may have been under way. */
+static bool lost_attempt(const struct replay *p, int call_no, int *last_attempt)
+{
+	const struct step_row *opened = p->opened[call_no];
+	bool lost = p->intent[call_no];
+
+	*last_attempt = 0;
+	for (int i = 0; i < p->orphan->n_attempt; i++) {
+		const struct attempt_row *t = &p->orphan->attempt[i];
+
+		if (t->call_no != call_no)
+			continue;
+		if (t->attempt_no > *last_attempt)
+			*last_attempt = (int)t->attempt_no;
+		lost |= t->worker_id == opened->worker_id && t->at_ms >= opened->at_ms;
+	}
+	return lost;
+}
+
+static enum status replay(struct run *r, const struct orphan_job *o, struct fact *resumed,
+			  struct err *err)
+{
+	struct replay p = {.run = r, .orphan = o};
+	const struct call *open[LOOP_CALLS];
+	int n;
+
+	if (read_job(r, o, err) != ST_OK)
+		return ST_DIVERGED;
+	r->loop = loop_new(r->arena, r->job, r->profile);
+	for (int i = 0; i < o->n_step; i++)
+		if (replay_step(&p, &o->step[i], err) != ST_OK)
+			return ST_DIVERGED;
+	n = loop_open(r->loop, open);
+	if (!n)
+		return err_set(err, ST_DIVERGED, "no call is open after %d steps", o->n_step);
+	for (int i = 0; i < n; i++)
+		resumed->lost[i] = lost_attempt(&p, open[i]->no, &r->last_attempt[i]);
+	resumed->active_ms = r->active_ms = o->step[o->n_step - 1].active_ms;
+	return ST_OK;
+}
+
+void runs_orphan(struct runs *rs, const struct orphan_job *o)
+{
+	struct run *r = run_new(rs);
+	struct fact resumed = {.type = FACT_resumed, .at_ms = clock_unix_ms(), .call_no = -1};
+	struct err err = {""};
+	enum status status;
+
+	r->job_no = o->job->job_no;
+	job_of_row(r, o->job);
+	if (o->n_step)
+		memcpy(r->head, o->step[o->n_step - 1].hash, SHA_BYTES);
+	if (o->n_strike >= STRIKES_MAX) {
+		end_outside(r, o, STOP_poison);
+		return;
+	}
+	rs->c.hooks->in_hand(rs->c.owner, NULL, r->job_no);
+	status = replay(r, o, &resumed, &err);
+	rs->c.hooks->in_hand(rs->c.owner, NULL, 0);
+	if (status == ST_OK) {
+		run_feed(r, &resumed);
+		return;
+	}
+	log_error("job_diverged", L_INT("job_no", r->job_no), L_STR("why", err.text));
+	r->loop = NULL;
+	end_outside(r, o, STOP_diverged);
+}

@@ -1,0 +1,61 @@
+/*
+ * settings_table.h - the table of settings, and what a row says to the reader: where its value goes and what it may be.
+ */
+#ifndef SETTINGS_TABLE_H
+#define SETTINGS_TABLE_H
+
+#include "app/settings.h"
+
+enum setting_kind {        /* what the text becomes */
+	SETTING_TEXT,      /* const char * */
+	SETTING_PATH,      /* const char *; in the file and by default from the file's folder on */
+	SETTING_URL,       /* const char *: https, or http to this machine */
+	SETTING_STR,       /* struct str */
+	SETTING_INTEGER,   /* int64_t */
+	SETTING_DECIMAL,   /* int64_t, in units of 1/scale */
+	SETTING_DATE,      /* int64_t, Unix ms */
+	SETTING_CHOICE,    /* enum: the place among `choice` */
+	SETTING_WIRE,      /* const struct wire * */
+	SETTING_LIST,      /* const char *const *, the number right behind it as an int */
+	SETTING_OPTIONS,   /* kafka.options: all keys under it are one row */
+	SETTING_PRICES,    /* a list of maps, whose keys are rows of their own */
+};
+
+enum setting_section { IN_SETTINGS, IN_PROVIDER, IN_MODEL, IN_PRICE };
+
+struct setting {
+	struct setting_doc doc;
+	enum setting_kind kind;
+	enum setting_section section;
+	size_t offset;             /* in the section's struct */
+	int64_t min, max;          /* of the number as stored */
+	int64_t scale;
+	const char *const *choice; /* NULL at the end; also of a text that is one of few */
+};
+
+/* A section's struct while it is read. */
+struct provider_entry {
+	struct provider row;
+	const char *place; /* where it was named first */
+	uint64_t given;    /* bit i: row i of the table has a value */
+};
+struct model_entry {
+	struct model row;
+	struct model_limits limits;
+	const char *place;
+	uint64_t given;
+};
+
+const struct setting *setting_at(int i); /* NULL past the end; less than 64 */
+
+/* The row of a whole key: "models.drafting.id" is that of "models.NAME.id"; -1: none. */
+int setting_index(struct str key);
+/* Some row's key begins with this one and a dot. */
+bool setting_is_section(struct str key);
+
+/* What stands for NAME in a key, absent if its row has none. */
+struct str setting_instance(struct str key);
+/* The row's key with @name for NAME. */
+struct str setting_key(struct arena *, const struct setting *, struct str name);
+
+#endif

@@ -1,0 +1,507 @@
+#include "app/worker.h"
+
+#include "app/blame.h"
+#include "app/marks.h"
+#include "app/publish.h"
+#include "app/run.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+enum {
+	TICK_MS = 500,
+	RECORDS_A_TURN = 64, /* so that a turn stays short */
+	CLUSTER_WAIT_MS = 10000,
+	PROGRESS_TICKS = 20,
+};
+
+enum state { STARTING, WORKING, STOPPING, LEAVING };
+
+struct worker {
+	const struct settings *settings;
+	struct profiles *profiles;
+	enum state state;
+	struct reactor *reactor;
+	struct fleet *fleet;
+	struct trail *trail;
+	struct models *models;
+	struct runs *runs;
+	struct consumer *consumer;
+	struct producer *producer;
+	struct publisher *publisher;
+	struct marks *marks;
+	struct blame *blame;
+	struct timer *tick, *limit; /* limit: of STOPPING */
+	struct arena *arena;	    /* of what lives as long as the worker */
+	const char *cluster;
+
+	bool drain;
+	const struct partition_end *end;
+	int n_end;
+
+	int n_tick;
+	int n_uncounted; /* crashes found whose strikes are not committed */
+	int64_t last_wake_mono_ms;
+	int64_t n_job, n_duplicate, n_dead, n_ended;
+};
+
+/* ---- a worker that was stopped past its lease must not act ---- */
+
+static _Atomic int64_t lease_until_mono_ms = INT64_MAX;
+
+static _Noreturn void end_fenced(struct worker *w, const char *why)
+{
+	log_error("fenced", L_INT("worker_id", w->fleet ? fleet_worker_id(w->fleet) : 0),
+		  L_STR("why", why));
+	_exit(EX_TEMPFAIL);
+}
+
+/* Continued after a stop: runs before any code of ours goes on. Only what a signal handler may call. */
+static void on_continue(int signal_no)
+{
+	(void)signal_no;
+	if (clock_mono_ms() > atomic_load(&lease_until_mono_ms))
+		_exit(EX_TEMPFAIL);
+}
+
+/* A sleep without a signal (a paused machine) shows as a wake that comes late. */
+static void guard(void *owner)
+{
+	struct worker *w = owner;
+	const int64_t now = clock_mono_ms();
+
+	if (w->state != STARTING && now - w->last_wake_mono_ms > w->settings->lease_ms)
+		end_fenced(w, "the process slept longer than its lease");
+	w->last_wake_mono_ms = now;
+}
+
+static bool may_act(void *owner)
+{
+	const struct worker *w = owner;
+
+	return w->state != LEAVING && fleet_may_act(w->fleet);
+}
+
+/* ---- jobs ---- */
+
+static int64_t new_number(void *owner)
+{
+	struct worker *w = owner;
+	const int64_t n = fleet_number(w->fleet);
+
+	if (!n)
+		BUG("no job number left; intake asked for more than there are");
+	return n;
+}
+
+static int64_t worker_id(void *owner)
+{
+	return fleet_worker_id(((struct worker *)owner)->fleet);
+}
+
+static void in_hand(void *owner, const struct record *m, int64_t job_no)
+{
+	blame_set(((struct worker *)owner)->blame, m, job_no);
+}
+
+static void settled(void *owner, struct str topic, int32_t partition, int64_t offset,
+		    enum settled how)
+{
+	struct worker *w = owner;
+
+	w->n_job += how == SETTLED_JOB;
+	w->n_duplicate += how == SETTLED_DUPLICATE;
+	w->n_dead += how == SETTLED_DEAD;
+	marks_settle(w->marks, topic, partition, offset);
+}
+
+static void ended(void *owner, const struct outbox_row *event, int n, const struct outcome_row *o)
+{
+	struct worker *w = owner;
+
+	w->n_ended++;
+	log_info("job_ended", L_INT("job_no", o->job_no), L_STRN("outcome", o->outcome),
+		 L_STRN("stop_reason", o->stop_reason), L_INT("n_calls", o->n_calls),
+		 L_INT("cost_micro_usd", o->cost_micro_usd));
+	for (int i = 0; i < n; i++)
+		publish(w->publisher, &event[i], NULL);
+}
+
+static void dead(void *owner, const struct outbox_row *event, const struct dead_letter_row *letter)
+{
+	publish(((struct worker *)owner)->publisher, event, letter);
+}
+
+static const struct run_hooks hooks = {
+	.number = new_number,
+	.worker_id = worker_id,
+	.may_act = may_act,
+	.in_hand = in_hand,
+	.settled = settled,
+	.ended = ended,
+	.dead = dead,
+};
+
+/* ---- consumer ---- */
+
+static void on_record(void *owner, const struct record *m)
+{
+	struct worker *w = owner;
+
+	marks_begin(w->marks, m->topic, m->partition, m->offset);
+	runs_message(w->runs, m, fleet_strikes(w->fleet, m->topic, m->partition, m->offset));
+}
+
+static int64_t on_assigned(void *owner, struct str topic, int32_t partition)
+{
+	struct worker *w = owner;
+
+	return fleet_mark(w->fleet, w->cluster, topic, partition);
+}
+
+static void on_revoked(void *owner, struct str topic, int32_t partition)
+{
+	marks_drop(((struct worker *)owner)->marks, topic, partition);
+}
+
+static void on_end(void *owner, struct str topic, int32_t partition, int64_t next_offset)
+{
+	marks_pass(((struct worker *)owner)->marks, topic, partition, next_offset);
+}
+
+static const struct consumer_events consumer_events = {on_record, on_assigned, on_revoked, on_end};
+
+static void on_raised(void *owner, struct str topic, int32_t partition, int64_t next_offset)
+{
+	struct worker *w = owner;
+
+	trail_mark(w->trail, w->cluster, topic, partition, next_offset);
+}
+
+static blame_found_fn on_blame;
+
+/* ---- trail and fleet ---- */
+
+static void on_trail_fenced(void *owner)
+{
+	end_fenced(owner, "marked dead");
+}
+
+static void on_marked(void *owner, struct str topic, int32_t partition, int64_t next_offset)
+{
+	consumer_store(((struct worker *)owner)->consumer, topic, partition, next_offset);
+}
+
+static const struct trail_events trail_events = {on_trail_fenced, on_marked};
+
+static void on_ready(void *owner, int64_t id)
+{
+	struct worker *w = owner;
+
+	log_info("worker_ready", L_INT("worker_id", id));
+	trail_start(w->trail, id);
+	w->last_wake_mono_ms = clock_mono_ms();
+	w->state = WORKING;
+	blame_collect(w->blame, on_blame, w);
+}
+
+static void on_fenced(void *owner, const char *why)
+{
+	end_fenced(owner, why);
+}
+
+static void on_orphan_job(void *owner, const struct orphan_job *o)
+{
+	struct worker *w = owner;
+
+	log_info("job_taken_over", L_INT("job_no", o->job->job_no), L_INT("n_step", o->n_step));
+	if (!runs_has(w->runs, o->job->job_no))
+		runs_orphan(w->runs, o);
+}
+
+static void on_orphan_event(void *owner, const struct orphan_event *o)
+{
+	struct worker *w = owner;
+
+	if (!publisher_has(w->publisher, o->event->job_no, o->event->kind))
+		publish(w->publisher, o->event, o->letter);
+}
+
+static const struct fleet_events fleet_events = {on_ready, on_fenced, on_orphan_job,
+						 on_orphan_event};
+
+static bool in_memory(void *owner, int64_t job_no, struct str what)
+{
+	struct worker *w = owner;
+
+	return str_is(what, "run") ? runs_has(w->runs, job_no)
+				   : publisher_has(w->publisher, job_no, what);
+}
+
+/* ---- the end ---- */
+
+static void end_loop(void *owner)
+{
+	reactor_stop(((struct worker *)owner)->reactor);
+}
+
+static void leave_fleet(void *owner)
+{
+	struct worker *w = owner;
+
+	fleet_leave(w->fleet, end_loop, w);
+}
+
+/* What is in memory and not ended is left to others: it is all in the trail. */
+static void leave(struct worker *w)
+{
+	w->state = LEAVING;
+	log_info("worker_leaving", L_INT("n_in_flight", runs_count(w->runs)));
+	trail_free(w->trail);
+	runs_free(w->runs);
+	w->trail = NULL;
+	w->runs = NULL;
+	consumer_close(w->consumer, leave_fleet, w);
+}
+
+static void on_limit(void *owner)
+{
+	leave(owner);
+}
+
+static void stop(struct worker *w, const char *why)
+{
+	if (w->state >= STOPPING)
+		return;
+	log_info("worker_stopping", L_STR("why", why), L_INT("n_in_flight", runs_count(w->runs)));
+	w->state = STOPPING;
+	timer_start(w->limit, w->settings->drain_ms, 0);
+}
+
+static void on_signal(void *owner, int signal_no)
+{
+	struct worker *w = owner;
+
+	if (w->state >= STOPPING)
+		_exit(EX_TEMPFAIL); /* the second time: at once, as safe as a crash */
+	stop(w, strsignal(signal_no));
+}
+
+static void on_drained(void *owner, bool drained, int64_t n_left)
+{
+	struct worker *w = owner;
+
+	if (drained)
+		stop(w, "drained");
+}
+
+/* ---- turn and tick ---- */
+
+/* Free slots only, so Kafka holds the backlog; orphans go first. A conflict takes a second number. */
+static int n_wanted(const struct worker *w)
+{
+	const int in_memory = runs_count(w->runs);
+	int64_t n = w->settings->in_flight - in_memory - fleet_n_orphans(w->fleet);
+	const int64_t numbers = (fleet_n_numbers(w->fleet) - in_memory) / 2;
+
+	if (w->state != WORKING || w->n_uncounted || !trail_is_up(w->trail) ||
+	    !fleet_may_act(w->fleet))
+		return 0;
+	n = n < numbers ? n : numbers;
+	n = n < RECORDS_A_TURN ? n : RECORDS_A_TURN;
+	return n > 0 ? (int)n : 0;
+}
+
+static void turn(void *owner)
+{
+	struct worker *w = owner;
+	int n;
+
+	if (w->state == STARTING || w->state == LEAVING)
+		return;
+	atomic_store(&lease_until_mono_ms, fleet_lease_until_mono_ms(w->fleet));
+	n = n_wanted(w);
+	if (consumer_poll(w->consumer, n) == n && n && consumer_ready(w->consumer))
+		reactor_again(w->reactor);
+	if (w->state == STOPPING && !runs_count(w->runs) && !publisher_count(w->publisher) &&
+	    trail_is_idle(w->trail))
+		leave(w);
+}
+
+/* A crash is counted before its message or job may be in hand again: intake waits for it. */
+struct counted {
+	struct worker *worker;
+	char incident[];
+};
+
+static void on_counted(void *owner)
+{
+	struct counted *c = owner;
+
+	blame_forget(c->worker->blame, c->incident);
+	c->worker->n_uncounted--;
+	free(c);
+}
+
+static void on_blame(void *owner, const struct strike *s, const char *incident)
+{
+	struct worker *w = owner;
+	const size_t n = strlen(incident) + 1;
+	struct counted *c = malloc(sizeof(*c) + n);
+
+	if (!c)
+		BUG("out of memory");
+	c->worker = w;
+	memcpy(c->incident, incident, n);
+	w->n_uncounted++;
+	log_warn("crash_blamed", L_STRN("topic", s->topic), L_INT("partition", s->partition),
+		 L_INT("offset_or_job", s->offset));
+	fleet_strike(w->fleet, s, incident, on_counted, c);
+}
+
+static void log_progress(const struct worker *w, const char *event)
+{
+	log_info(event, L_INT("n_in_flight", w->runs ? runs_count(w->runs) : 0),
+		 L_INT("n_job", w->n_job), L_INT("n_duplicate", w->n_duplicate),
+		 L_INT("n_dead_letter", w->n_dead), L_INT("n_ended", w->n_ended),
+		 L_INT("n_unpublished", publisher_count(w->publisher)));
+}
+
+static void tick(void *owner)
+{
+	struct worker *w = owner;
+	int64_t n_free;
+
+	if (w->state == STARTING || w->state == LEAVING)
+		return;
+	n_free = w->settings->in_flight - runs_count(w->runs);
+	runs_set_fleet(w->runs, fleet_n_alive(w->fleet));
+	runs_sweep(w->runs, clock_unix_ms());
+	if (w->state == WORKING && !w->n_uncounted)
+		fleet_adopt(w->fleet, n_free > 0 ? (int)n_free : 0);
+	if (++w->n_tick % 2 == 0 && !w->n_uncounted)
+		blame_collect(w->blame, on_blame, w);
+	if (w->n_tick % PROGRESS_TICKS == 0)
+		log_progress(w, "progress");
+	if (w->drain && w->state == WORKING)
+		fleet_drained(w->fleet, w->cluster, w->end, w->n_end, on_drained, w);
+}
+
+/* ---- start ---- */
+
+static enum status open_kafka(struct worker *w, struct err *err)
+{
+	const struct settings *s = w->settings;
+	const struct consumer_config c = {.brokers = s->kafka_brokers,
+					  .group = s->kafka_group,
+					  .topic = s->job_topic,
+					  .n_topic = s->n_job_topic,
+					  .option = s->kafka_option,
+					  .n_option = s->n_kafka_option};
+
+	if (consumer_open(w->reactor, &c, &consumer_events, w, &w->consumer, err) != ST_OK)
+		return ST_INVALID;
+	w->cluster = consumer_cluster(w->consumer, CLUSTER_WAIT_MS);
+	if (!*w->cluster)
+		return err_set(err, ST_DOWN,
+			       "kafka.brokers %s: no broker answers; start one, or name another",
+			       s->kafka_brokers);
+	if (w->drain &&
+	    consumer_ends(w->consumer, w->arena, CLUSTER_WAIT_MS, &w->end, &w->n_end, err) != ST_OK)
+		return ST_DOWN;
+	w->publisher = publisher_new(w->reactor, w->trail, may_act, w);
+	if (producer_open(w->reactor, s->kafka_brokers, s->kafka_option, s->n_kafka_option,
+			  publisher_delivered, w->publisher, &w->producer, err) != ST_OK)
+		return ST_INVALID;
+	publisher_use(w->publisher, w->producer);
+	return ST_OK;
+}
+
+static enum status open_fleet(struct worker *w, struct err *err)
+{
+	static char host[256];
+	const struct fleet_config c = {.conninfo = w->settings->database_conninfo,
+				       .host = host,
+				       .version = DRAFTMILL_VERSION,
+				       .lease_ms = w->settings->lease_ms};
+
+	gethostname(host, sizeof(host) - 1);
+	w->fleet = fleet_open(w->reactor, &c, &fleet_events, w);
+	fleet_knows(w->fleet, in_memory, w);
+	return ST_OK;
+}
+
+static enum status open_all(struct worker *w, struct err *err)
+{
+	struct runs_config c = {
+		.settings = w->settings, .profiles = w->profiles, .hooks = &hooks, .owner = w};
+	enum status s;
+
+	w->arena = arena_new();
+	w->reactor = c.reactor = reactor_new();
+	reactor_guard(w->reactor, guard, w);
+	reactor_turn(w->reactor, turn,
+		     w); /* before the trail's: what a turn makes goes out with it */
+	w->trail = c.trail =
+		trail_open(w->reactor, w->settings->database_conninfo, &trail_events, w);
+	w->models = c.models = models_open(w->reactor, (int)w->settings->in_flight);
+	w->marks = marks_new(on_raised, w);
+	w->tick = timer_new(w->reactor, tick, w);
+	w->limit = timer_new(w->reactor, on_limit, w);
+	if (blame_open(w->settings->state_dir, &w->blame, err) != ST_OK)
+		return ST_INVALID;
+	s = open_kafka(w, err);
+	if (s != ST_OK)
+		return s;
+	c.cluster = w->cluster;
+	if (runs_new(&c, &w->runs, err) != ST_OK)
+		return ST_INVALID;
+	return open_fleet(w, err);
+}
+
+static void close_all(struct worker *w)
+{
+	trail_free(w->trail);
+	runs_free(w->runs);
+	consumer_free(w->consumer);
+	producer_free(w->producer);
+	publisher_free(w->publisher);
+	fleet_free(w->fleet);
+	models_free(w->models);
+	marks_free(w->marks);
+	timer_close(w->tick);
+	timer_close(w->limit);
+	blame_close(w->blame);
+	reactor_free(w->reactor);
+	arena_free(w->arena);
+}
+
+int worker_run(const struct settings *s, struct profiles *profiles, bool drain)
+{
+	struct worker w = {.settings = s, .profiles = profiles, .drain = drain};
+	struct err err = {""};
+	enum status status = open_all(&w, &err);
+
+	if (status == ST_OK) {
+		signal(SIGPIPE, SIG_IGN);
+		signal(SIGCONT, on_continue);
+		reactor_signal(w.reactor, SIGTERM, on_signal, &w);
+		reactor_signal(w.reactor, SIGINT, on_signal, &w);
+		timer_start(w.tick, TICK_MS, TICK_MS);
+		log_info("worker_starting", L_STR("version", DRAFTMILL_VERSION),
+			 L_STR("cluster", w.cluster));
+		reactor_run(w.reactor);
+		log_progress(&w, "worker_ended");
+	} else {
+		log_error("worker_cannot_start", L_STR("why", err.text));
+		fprintf(stderr, "draftmill work: %s\n", err.text);
+	}
+	close_all(&w);
+	return status == ST_OK ? EX_OK : status == ST_DOWN ? EX_TEMPFAIL : EX_CONFIG;
+}

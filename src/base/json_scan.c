@@ -1,0 +1,380 @@
+#include "json_scan.h"
+#include "utf8.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MAX_NUMBER_BYTES = 255 };
+
+struct key {
+	struct str name; /* unescaped */
+	size_t at;	 /* byte of its opening quote */
+};
+
+struct scan {
+	struct str text;
+	size_t at; /* the next byte */
+	int depth;
+	struct key *key; /* of all objects that are open, the innermost last */
+	size_t n_key, cap_key;
+	struct arena *names; /* names that had to be unescaped; NULL until there is one */
+	enum json_fault fault;
+	struct err *err;
+};
+
+static bool fail_at(struct scan *s, enum json_fault fault, size_t at, const char *what)
+{
+	s->fault = fault;
+	(void)err_set(s->err, ST_INVALID, "%s at byte %zu", what, at);
+	return false;
+}
+
+static bool fail(struct scan *s, const char *what)
+{
+	return fail_at(s, JSON_NOT_JSON, s->at,
+		       s->at < s->text.n ? what : "the text ends too soon");
+}
+
+/* The next byte, or 0 at the end. A NUL byte in the text is no part of the grammar either. */
+static char peek(const struct scan *s)
+{
+	return s->at < s->text.n ? s->text.p[s->at] : '\0';
+}
+
+static bool take(struct scan *s, char c)
+{
+	if (peek(s) != c)
+		return false;
+	s->at++;
+	return true;
+}
+
+static void skip_space(struct scan *s)
+{
+	while (take(s, ' ') || take(s, '\t') || take(s, '\n') || take(s, '\r'))
+		;
+}
+
+static size_t skip_digits(struct scan *s)
+{
+	size_t from = s->at;
+
+	while (peek(s) >= '0' && peek(s) <= '9')
+		s->at++;
+	return s->at - from;
+}
+
+static bool scan_word(struct scan *s, const char *word)
+{
+	if (!str_starts(str_sub(s->text, s->at, s->text.n), word))
+		return fail(s, "no JSON value");
+	s->at += strlen(word);
+	return true;
+}
+
+/* Integers must fit 64 bits, the rest must be finite: a number read is the number written. */
+static bool number_in_range(struct str number, bool is_int)
+{
+	char c[MAX_NUMBER_BYTES + 1];
+	int64_t unused;
+
+	if (is_int)
+		return str_is(number, "-0") || str_to_int(number, INT64_MIN, INT64_MAX, &unused);
+	if (number.n > MAX_NUMBER_BYTES)
+		return false;
+	memcpy(c, number.p, number.n);
+	c[number.n] = '\0';
+	return isfinite(strtod(c, NULL));
+}
+
+static bool scan_number(struct scan *s)
+{
+	size_t from = s->at;
+	bool is_int = true;
+
+	take(s, '-');
+	if (!take(s, '0') && skip_digits(s) == 0)
+		return fail(s, "no digit");
+	if (take(s, '.')) {
+		is_int = false;
+		if (skip_digits(s) == 0)
+			return fail(s, "no digit after the point");
+	}
+	if (take(s, 'e') || take(s, 'E')) {
+		is_int = false;
+		if (!take(s, '+'))
+			take(s, '-');
+		if (skip_digits(s) == 0)
+			return fail(s, "no digit in the exponent");
+	}
+	if (!number_in_range(str_sub(s->text, from, s->at - from), is_int))
+		return fail_at(s, JSON_NOT_JSON, from, "number out of range");
+	return true;
+}
+
+/* The four digits after "\u". */
+static bool take_hex4(struct scan *s, uint32_t *unit)
+{
+	*unit = 0;
+	for (int i = 0; i < 4; i++) {
+		char c = peek(s);
+		uint32_t digit;
+		if (c >= '0' && c <= '9')
+			digit = (uint32_t)(c - '0');
+		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
+			digit = (uint32_t)((c | 32) - 'a' + 10);
+		else
+			return fail(s, "no hexadecimal digit");
+		*unit = *unit << 4 | digit;
+		s->at++;
+	}
+	return true;
+}
+
+static size_t encode_utf8(uint32_t c, char out[4])
+{
+	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+
+	for (size_t i = n; i-- > 1; c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3F));
+	out[0] = (char)(lead[n] | c);
+	return n;
+}
+
+/* What follows "\u", with the second half of a pair of surrogates. */
+static bool take_unicode(struct scan *s, char out[4], size_t *n)
+{
+	size_t from = s->at - 2;
+	uint32_t c, low;
+
+	if (!take_hex4(s, &c))
+		return false;
+	if (c == 0)
+		return fail_at(s, JSON_NOT_JSON, from, "\\u0000 is not allowed");
+	if (c >= 0xD800 && c <= 0xDBFF) {
+		if (!take(s, '\\') || !take(s, 'u'))
+			return fail_at(s, JSON_NOT_JSON, from, "lone surrogate");
+		if (!take_hex4(s, &low))
+			return false;
+		if (low < 0xDC00 || low > 0xDFFF)
+			return fail_at(s, JSON_NOT_JSON, from, "lone surrogate");
+		c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+	} else if (c >= 0xDC00 && c <= 0xDFFF) {
+		return fail_at(s, JSON_NOT_JSON, from, "lone surrogate");
+	}
+	*n = encode_utf8(c, out);
+	return true;
+}
+
+/* What follows a backslash. */
+static bool take_escape(struct scan *s, char out[4], size_t *n)
+{
+	static const char name[] = "\"\\/bfnrt", byte[] = "\"\\/\b\f\n\r\t";
+	char c = peek(s);
+	const char *hit = c ? strchr(name, c) : NULL;
+
+	if (!hit && c != 'u')
+		return fail(s, "unknown escape");
+	s->at++;
+	if (!hit)
+		return take_unicode(s, out, n);
+	out[0] = byte[hit - name];
+	*n = 1;
+	return true;
+}
+
+/* Moves behind the closing quote. @escaped: there was a backslash. */
+static bool scan_string(struct scan *s, bool *escaped)
+{
+	char unused[4];
+	size_t n;
+
+	*escaped = false;
+	s->at++;
+	while (!take(s, '"')) {
+		if (take(s, '\\')) {
+			*escaped = true;
+			if (!take_escape(s, unused, &n))
+				return false;
+		} else if ((unsigned char)peek(s) < 0x20) {
+			return fail(s, "control character in a string");
+		} else {
+			s->at++;
+		}
+	}
+	return true;
+}
+
+/* @inside the quotes, already scanned. No longer than what it is made from: six bytes give at most three. */
+static struct str unescape(struct scan *s, struct str inside)
+{
+	struct scan in = {.text = inside};
+
+	if (!s->names)
+		s->names = arena_new();
+	char *p = arena_alloc(s->names, inside.n + 4), *end = p;
+	while (in.at < inside.n) {
+		size_t n = 1;
+		if (!take(&in, '\\'))
+			*end = inside.p[in.at++];
+		else if (!take_escape(&in, end, &n))
+			BUG("an escape was fine and now is not");
+		end += n;
+	}
+	return (struct str){p, (size_t)(end - p)};
+}
+
+static bool scan_key(struct scan *s)
+{
+	size_t from = s->at;
+	bool escaped;
+
+	if (peek(s) != '"')
+		return fail(s, "no key in quotes");
+	if (!scan_string(s, &escaped))
+		return false;
+	struct str name = str_sub(s->text, from + 1, s->at - from - 2);
+	if (escaped)
+		name = unescape(s, name);
+	if (s->n_key == s->cap_key) {
+		s->cap_key = s->cap_key ? 2 * s->cap_key : 32;
+		s->key = realloc(s->key, s->cap_key * sizeof(*s->key));
+		if (!s->key)
+			BUG("out of memory");
+	}
+	s->key[s->n_key++] = (struct key){name, from};
+	return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct key *x = a, *y = b;
+	int order = str_cmp(x->name, y->name);
+
+	return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* Of the object whose keys are those from @first on; they are dropped. */
+static bool keys_differ(struct scan *s, size_t first)
+{
+	size_t n = s->n_key - first;
+
+	s->n_key = first;
+	if (n < 2)
+		return true;
+	struct key *key = s->key + first;
+	qsort(key, n, sizeof(*key), by_name);
+	for (size_t i = 1; i < n; i++) {
+		if (!str_eq(key[i - 1].name, key[i].name))
+			continue;
+		s->fault = JSON_DUPLICATE_KEY;
+		(void)err_set(s->err, ST_INVALID,
+			      "at byte %zu a second key of one object has the name '%.*s'",
+			      key[i].at, STR_ARG(key[i].name));
+		return false;
+	}
+	return true;
+}
+
+static bool scan_value(struct scan *s);
+
+static bool scan_member(struct scan *s)
+{
+	skip_space(s);
+	if (!scan_key(s))
+		return false;
+	skip_space(s);
+	if (!take(s, ':'))
+		return fail(s, "no ':' after a key");
+	return scan_value(s);
+}
+
+/* An array or an object: the same but for its members and its bracket. */
+static bool scan_nest(struct scan *s, char bracket, bool (*scan_one)(struct scan *))
+{
+	size_t first_key = s->n_key;
+
+	if (s->depth == JSON_MAX_DEPTH)
+		return fail(s, "more than 64 levels");
+	s->depth++;
+	s->at++;
+	skip_space(s);
+	if (!take(s, bracket)) {
+		do {
+			if (!scan_one(s))
+				return false;
+		} while (take(s, ','));
+		if (!take(s, bracket))
+			return fail(s, bracket == '}' ? "no ',' or '}'" : "no ',' or ']'");
+	}
+	s->depth--;
+	return keys_differ(s, first_key);
+}
+
+/* White space around the value is taken too. */
+static bool scan_value(struct scan *s)
+{
+	bool fine, escaped;
+
+	skip_space(s);
+	switch (peek(s)) {
+	case '{':
+		fine = scan_nest(s, '}', scan_member);
+		break;
+	case '[':
+		fine = scan_nest(s, ']', scan_value);
+		break;
+	case '"':
+		fine = scan_string(s, &escaped);
+		break;
+	case 't':
+		fine = scan_word(s, "true");
+		break;
+	case 'f':
+		fine = scan_word(s, "false");
+		break;
+	case 'n':
+		fine = scan_word(s, "null");
+		break;
+	default:
+		fine = (peek(s) == '-' || (peek(s) >= '0' && peek(s) <= '9'))
+			       ? scan_number(s)
+			       : fail(s, "no JSON value");
+	}
+	skip_space(s);
+	return fine;
+}
+
+static bool scan_text(struct scan *s)
+{
+	size_t valid = utf8_valid_prefix(s->text);
+
+	if (valid < s->text.n)
+		return fail_at(s, JSON_NOT_UTF8, valid, "not UTF-8");
+	if (str_starts(s->text, "\xEF\xBB\xBF"))
+		s->at = 3;
+	skip_space(s);
+	if (s->at == s->text.n)
+		return fail_at(s, JSON_EMPTY, s->at, "no value");
+	if (!scan_value(s))
+		return false;
+	if (s->at < s->text.n)
+		return fail(s, "more after the value");
+	return true;
+}
+
+enum json_fault json_scan(struct str text, struct str *value, struct err *err)
+{
+	struct scan s = {.text = text, .err = err};
+
+	if (scan_text(&s)) {
+		*value = text;
+		if (str_starts(text, "\xEF\xBB\xBF"))
+			*value = str_sub(text, 3, text.n);
+		*value = str_trim(*value);
+	}
+	arena_free(s.names);
+	free(s.key);
+	return s.fault;
+}

@@ -1,0 +1,154 @@
+#include "core/check.h"
+#include "check_family.h"
+#include "core/similarity.h"
+
+enum { SEVERITY_MIN = 1, SEVERITY_MAX = 5, SEVERITY_DEFAULT = 4, NAME_BYTES_MAX = 40 };
+enum { ALIKE_PERMILLE = 400 }; /* "jsn" is alike "json", "length" is like no type */
+enum { LIST_BYTES_MAX = 400 };
+
+static const struct check_type *const family[] = {
+	check_length_types,
+	check_terms_types,
+	check_regex_types,
+	check_json_types,
+};
+
+static const char *const common_keys[] = {"name", "type", "severity", "hard", NULL};
+
+const struct check_type *check_type_at(size_t i)
+{
+	for (size_t f = 0; f < sizeof(family) / sizeof(family[0]); f++) {
+		for (const struct check_type *t = family[f]; t->name; t++) {
+			if (i-- == 0)
+				return t;
+		}
+	}
+	return NULL;
+}
+
+static const struct check_type *type_named(struct str name)
+{
+	const struct check_type *t;
+
+	for (size_t i = 0; (t = check_type_at(i)); i++) {
+		if (str_is(name, t->name))
+			return t;
+	}
+	return NULL;
+}
+
+static void list(struct buf *out, const char *name)
+{
+	buf_puts(out, out->n ? ", " : "");
+	buf_puts(out, name);
+}
+
+static enum status unknown_type(struct str name, struct err *err)
+{
+	const struct check_type *t, *nearest = NULL;
+	int64_t best = ALIKE_PERMILLE - 1;
+	struct buf all = BUF(LIST_BYTES_MAX);
+
+	for (size_t i = 0; (t = check_type_at(i)); i++) {
+		int64_t alike = similarity_permille(name, str_c(t->name), 2);
+		if (alike > best) {
+			best = alike;
+			nearest = t;
+		}
+		list(&all, t->name);
+	}
+	enum status status = err_set(
+		err, ST_INVALID, "unknown type \"%.*s\"%s%s%s; the types are: %s",
+		STR_ARG(str_sub(name, 0, NAME_BYTES_MAX)), nearest ? "; did you mean \"" : "",
+		nearest ? nearest->name : "", nearest ? "\"?" : "", all.p);
+	buf_release(&all);
+	return status;
+}
+
+static bool is_one_of(struct str key, const char *const *keys)
+{
+	for (; *keys; keys++) {
+		if (str_is(key, *keys))
+			return true;
+	}
+	return false;
+}
+
+static enum status unknown_key(const struct check_type *type, struct str key, struct err *err)
+{
+	struct buf all = BUF(LIST_BYTES_MAX);
+
+	for (const char *const *k = common_keys; *k; k++)
+		list(&all, *k);
+	for (const char *const *k = type->keys; *k; k++)
+		list(&all, *k);
+	enum status status =
+		err_set(err, ST_INVALID, "unknown key \"%.*s\"; the keys of type %s are: %s",
+			STR_ARG(str_sub(key, 0, NAME_BYTES_MAX)), type->name, all.p);
+	buf_release(&all);
+	return status;
+}
+
+static bool is_name(struct str s)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+
+	if (s.n == 0 || s.n > NAME_BYTES_MAX)
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		if (!memchr(allowed, s.p[i], sizeof(allowed) - 1))
+			return false;
+	}
+	return true;
+}
+
+/* All but the name: whatever is wrong here can be told with it. */
+static enum status read_named(struct arena *a, const struct json *spec, struct check *out,
+			      struct err *err)
+{
+	struct str type, key;
+	const struct json *value;
+
+	if (!json_get_str(spec, "type", &type))
+		return err_set(err, ST_INVALID, "key \"type\": must be a string, the type's name");
+	out->type = type_named(type);
+	if (!out->type)
+		return unknown_type(type, err);
+	for (size_t i = 0; json_member(spec, i, &key, &value); i++) {
+		if (!is_one_of(key, common_keys) && !is_one_of(key, out->type->keys))
+			return unknown_key(out->type, key, err);
+	}
+	if (json_get(spec, "severity") &&
+	    !json_get_int(spec, "severity", SEVERITY_MIN, SEVERITY_MAX, &out->severity))
+		return err_set(err, ST_INVALID, "key \"severity\": must be an integer, %d to %d",
+			       SEVERITY_MIN, SEVERITY_MAX);
+	if (json_get(spec, "hard") && !json_get_bool(spec, "hard", &out->hard))
+		return err_set(err, ST_INVALID, "key \"hard\": must be true or false");
+	return out->type->read(a, spec, &out->args, err);
+}
+
+enum status check_read(struct arena *a, const struct json *spec, struct check *out, struct err *err)
+{
+	struct str name;
+
+	*out = (struct check){.severity = SEVERITY_DEFAULT, .hard = true};
+	if (json_kind(spec) != JSON_OBJECT)
+		return err_set(err, ST_INVALID, "a check must be an object, not %s",
+			       json_kind_name(json_kind(spec)));
+	if (!json_get_str(spec, "name", &name) || !is_name(name))
+		return err_set(err, ST_INVALID,
+			       "a check needs a \"name\" of 1 to %d characters out of a-z 0-9 _ -",
+			       NAME_BYTES_MAX);
+	out->name = arena_str(a, name);
+	enum status status = read_named(a, spec, out, err);
+	if (status != ST_OK)
+		err_at(err, "check \"%.*s\": ", STR_ARG(name));
+	return status;
+}
+
+void check_run(struct arena *a, const struct check *check, const struct job *job, struct str text,
+	       struct check_result *out)
+{
+	*out = (struct check_result){.check = check, .ok = true, .at = -1};
+	check->type->run(a, check->args, job, text, out);
+}

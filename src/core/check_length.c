@@ -1,0 +1,165 @@
+#include "check_family.h"
+
+#include "base/text.h"
+
+enum { LENGTH_MAX = 1000000 };
+
+struct length {
+	int64_t min, max; /* both included; max LENGTH_MAX = none is set */
+};
+
+struct unit {
+	const char *one, *many, *japanese;
+	int64_t (*count)(struct str);
+};
+
+static const struct unit graphemes = {"character", "characters", "文字", text_graphemes};
+static const struct unit words = {"word", "words", "語", text_words};
+
+static enum status read_bound(const struct json *spec, const char *key, int64_t *bound,
+			      struct err *err)
+{
+	if (json_get(spec, key) && !json_get_int(spec, key, 0, LENGTH_MAX, bound))
+		return err_set(err, ST_INVALID, "key \"%s\": must be an integer, 0 to %d", key,
+			       LENGTH_MAX);
+	return ST_OK;
+}
+
+static enum status read_length(struct arena *a, const struct json *spec, const void **args,
+			       struct err *err)
+{
+	struct length *length = arena_alloc(a, sizeof(*length));
+
+	length->max = LENGTH_MAX;
+	if (!json_get(spec, "min") && !json_get(spec, "max"))
+		return err_set(err, ST_INVALID, "needs \"min\", \"max\" or both");
+	enum status status = read_bound(spec, "min", &length->min, err);
+	if (status == ST_OK)
+		status = read_bound(spec, "max", &length->max, err);
+	if (status != ST_OK)
+		return status;
+	if (length->min > length->max)
+		return err_set(err, ST_INVALID, "\"min\" must not be over \"max\"");
+	*args = length;
+	return ST_OK;
+}
+
+/* White space of any script; a code point is that if squeezing leaves nothing of it. */
+static bool is_space(struct arena *a, struct str code_point)
+{
+	return text_squeeze(a, code_point).n == 0;
+}
+
+static struct str trim(struct arena *a, struct str s)
+{
+	for (size_t at; at = 0, text_next(s, &at) >= 0 && is_space(a, str_sub(s, 0, at));)
+		s = str_sub(s, at, s.n);
+	while (s.n) {
+		size_t at = s.n - 1;
+		while (at > 0 && (s.p[at] & 0xC0) == 0x80) /* a continuation byte of UTF-8 */
+			at--;
+		if (!is_space(a, str_sub(s, at, s.n)))
+			break;
+		s.n = at;
+	}
+	return s;
+}
+
+/* 1234567 as 1,234,567 */
+static void put_number(struct buf *out, int64_t n)
+{
+	if (n >= 1000) {
+		put_number(out, n / 1000);
+		buf_printf(out, ",%03d", (int)(n % 1000));
+	} else {
+		buf_printf(out, "%d", (int)n);
+	}
+}
+
+static void run_length(struct arena *a, const void *args, struct str text, const struct unit *unit,
+		       struct check_result *out)
+{
+	const struct length *length = args;
+	int64_t n = unit->count(trim(a, str_trim(text)));
+	struct buf detail = BUF(100);
+
+	out->ok = n >= length->min && n <= length->max;
+	if (out->ok)
+		return;
+	put_number(&detail, n);
+	buf_printf(&detail, " %s, %s ", n == 1 ? unit->one : unit->many,
+		   n < length->min ? "at least" : "at most");
+	put_number(&detail, n < length->min ? length->min : length->max);
+	buf_puts(&detail, " wanted");
+	out->detail = arena_str(a, buf_view(&detail));
+	buf_release(&detail);
+}
+
+static void phrase_english(const struct length *length, const struct unit *unit, struct buf *out)
+{
+	bool exact = length->min == length->max, open = length->max == LENGTH_MAX;
+	int64_t last = open ? length->min : length->max;
+
+	buf_puts(out, "Length: ");
+	if (exact)
+		buf_puts(out, "exactly ");
+	else if (open)
+		buf_puts(out, "at least ");
+	else if (length->min == 0)
+		buf_puts(out, "at most ");
+	if (!exact && !open && length->min > 0) {
+		put_number(out, length->min);
+		buf_puts(out, " to ");
+	}
+	put_number(out, last);
+	buf_printf(out, " %s.", last == 1 ? unit->one : unit->many);
+}
+
+static void phrase_japanese(const struct length *length, const struct unit *unit, struct buf *out)
+{
+	bool exact = length->min == length->max, open = length->max == LENGTH_MAX;
+
+	buf_puts(out, exact ? "長さはちょうど" : "長さは");
+	if (!exact && !open && length->min > 0) {
+		put_number(out, length->min);
+		buf_puts(out, "〜");
+	}
+	put_number(out, open ? length->min : length->max);
+	buf_puts(out, unit->japanese);
+	if (!exact && open)
+		buf_puts(out, "以上");
+	else if (!exact && length->min == 0)
+		buf_puts(out, "以下");
+	buf_puts(out, "。");
+}
+
+static void run_graphemes(struct arena *a, const void *args, const struct job *job, struct str text,
+			  struct check_result *out)
+{
+	run_length(a, args, text, &graphemes, out);
+}
+
+static void run_words(struct arena *a, const void *args, const struct job *job, struct str text,
+		      struct check_result *out)
+{
+	run_length(a, args, text, &words, out);
+}
+
+static void phrase_graphemes(const void *args, const struct job *job, bool japanese,
+			     struct buf *out)
+{
+	(japanese ? phrase_japanese : phrase_english)(args, &graphemes, out);
+}
+
+static void phrase_words(const void *args, const struct job *job, bool japanese, struct buf *out)
+{
+	(japanese ? phrase_japanese : phrase_english)(args, &words, out);
+}
+
+static const char *const keys[] = {"min", "max", NULL};
+
+const struct check_type check_length_types[] = {
+	{"graphemes", read_length, run_graphemes, phrase_graphemes, keys},
+	{"words", read_length, run_words, phrase_words, keys},
+	{0},
+};

@@ -1,0 +1,283 @@
+#include "check_family.h"
+#include "core/job.h"
+#include "grapheme.h"
+
+/* Over what a job of MESSAGE_BYTES_MAX can name: a list is never cut. */
+enum { DETAIL_BYTES_MAX = 4 * MESSAGE_BYTES_MAX };
+
+struct term {
+	struct str text, folded;
+};
+
+struct terms {
+	const struct term *term;
+	int n_term;
+	const struct str *variable; /* names; their values are terms too */
+	int n_variable;
+};
+
+/* The strings at @key, none if it is absent. */
+static enum status read_strings(struct arena *a, const struct json *spec, const char *key,
+				const struct str **out, int *n, struct err *err)
+{
+	const struct json *array = json_get(spec, key);
+	size_t n_item = json_size(array);
+	struct str *item = arena_array(a, struct str, n_item);
+
+	*out = item;
+	*n = (int)n_item;
+	if (!array)
+		return ST_OK;
+	if (json_kind(array) != JSON_ARRAY || n_item == 0)
+		return err_set(err, ST_INVALID, "key \"%s\": must be a list of strings, not empty",
+			       key);
+	for (size_t i = 0; i < n_item; i++) {
+		const struct json *value = json_item(array, i);
+		if (json_kind(value) != JSON_STRING)
+			return err_set(err, ST_INVALID, "key \"%s\", item %zu: must be a string",
+				       key, i + 1);
+		item[i] = arena_str(a, json_str(value));
+	}
+	return ST_OK;
+}
+
+static enum status read_terms(struct arena *a, const struct json *spec, const char *key,
+			      struct terms *out, struct err *err)
+{
+	const struct str *text;
+	enum status status = read_strings(a, spec, key, &text, &out->n_term, err);
+
+	if (status != ST_OK)
+		return status;
+	struct term *term = arena_array(a, struct term, out->n_term);
+	for (int i = 0; i < out->n_term; i++) {
+		term[i] = (struct term){text[i], text_fold(a, text[i])};
+		if (term[i].folded.n == 0)
+			return err_set(err, ST_INVALID,
+				       "key \"%s\", item %d: must have visible characters", key,
+				       i + 1);
+	}
+	out->term = term;
+	return ST_OK;
+}
+
+static enum status read_must_include(struct arena *a, const struct json *spec, const void **args,
+				     struct err *err)
+{
+	struct terms *terms = arena_alloc(a, sizeof(*terms));
+	enum status status = read_terms(a, spec, "values", terms, err);
+
+	if (status == ST_OK)
+		status = read_strings(a, spec, "variables", &terms->variable, &terms->n_variable,
+				      err);
+	if (status == ST_OK && terms->n_term + terms->n_variable == 0)
+		return err_set(err, ST_INVALID, "needs \"values\", \"variables\" or both");
+	*args = terms;
+	return status;
+}
+
+static enum status read_forbidden(struct arena *a, const struct json *spec, const void **args,
+				  struct err *err)
+{
+	struct terms *terms = arena_alloc(a, sizeof(*terms));
+	enum status status = read_terms(a, spec, "terms", terms, err);
+
+	if (status == ST_OK && terms->n_term == 0)
+		return err_set(err, ST_INVALID, "needs \"terms\", a list of strings");
+	*args = terms;
+	return status;
+}
+
+static bool is_digit(int32_t c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Letters and marks of Latin, Greek and Cyrillic as they are after folding, and digits. */
+static bool is_word(int32_t c)
+{
+	static const struct {
+		int32_t first, last;
+	} block[] = {
+		{'a', 'z'},	  {0xDF, 0xF6},	    {0xF8, 0x24F},    {0x250, 0x2AF},
+		{0x300, 0x373},	  {0x376, 0x37D},   {0x37F, 0x383},   {0x386, 0x386},
+		{0x388, 0x481},	  {0x483, 0x52F},   {0x1AB0, 0x1AFF}, {0x1C80, 0x1C8F},
+		{0x1D00, 0x1FFF}, {0x2C60, 0x2C7F}, {0x2DE0, 0x2DFF}, {0xA640, 0xA69F},
+		{0xA720, 0xA7FF}, {0xAB30, 0xAB6F},
+	};
+
+	for (size_t i = 0; i < sizeof(block) / sizeof(block[0]); i++) {
+		if (c >= block[i].first && c <= block[i].last)
+			return true;
+	}
+	return is_digit(c);
+}
+
+/* The code point at the front; -1 if there is none. */
+static int32_t first_of(struct str s)
+{
+	size_t at = 0;
+	return text_next(s, &at);
+}
+
+static int32_t last_of(struct str s)
+{
+	size_t at = s.n;
+
+	while (at > 0 && (s.p[--at] & 0xC0) == 0x80) /* a continuation byte of UTF-8 */
+		;
+	return text_next(s, &at);
+}
+
+/* Where @term stands in @text, both folded, without being part of a longer run of what @joins; or -1. */
+static int64_t find(struct str text, struct str term, bool (*joins)(int32_t))
+{
+	bool joins_before = joins(first_of(term)), joins_after = joins(last_of(term));
+
+	for (int64_t at = str_find(text, term, 0); at >= 0;
+	     at = str_find(text, term, (size_t)at + 1)) {
+		struct str before = str_sub(text, 0, (size_t)at);
+		struct str after = str_sub(text, (size_t)at + term.n, text.n);
+		if (!(joins_before && joins(last_of(before))) &&
+		    !(joins_after && joins(first_of(after))))
+			return at;
+	}
+	return -1;
+}
+
+static void put_quoted(struct buf *out, struct str term, const char *before)
+{
+	buf_puts(out, before);
+	buf_putc(out, '"');
+	buf_str(out, term);
+	buf_putc(out, '"');
+}
+
+/* @detail becomes the result's; nothing in it = the check is met. */
+static void set_detail(struct arena *a, struct buf *detail, struct check_result *out)
+{
+	out->ok = detail->n == 0;
+	if (!out->ok)
+		out->detail = arena_str(a, buf_view(detail));
+	buf_release(detail);
+}
+
+/* A digit more before or behind makes another number: 42 is not met by 00042, nor 30 by 300. */
+static void run_must_include(struct arena *a, const void *args, const struct job *job,
+			     struct str text, struct check_result *out)
+{
+	const struct terms *terms = args;
+	struct arena *scratch = arena_new();
+	struct str folded = text_fold(scratch, text);
+	struct buf missing = BUF(DETAIL_BYTES_MAX), unknown = BUF(DETAIL_BYTES_MAX);
+
+	for (int i = 0; i < terms->n_term; i++) {
+		if (find(folded, terms->term[i].folded, is_digit) < 0)
+			put_quoted(&missing, terms->term[i].text, missing.n ? ", " : "missing: ");
+	}
+	for (int i = 0; i < terms->n_variable; i++) {
+		struct str value = job_variable(job, terms->variable[i]);
+		if (str_trim(value).n == 0)
+			put_quoted(&unknown, terms->variable[i],
+				   unknown.n ? ", " : "the job gives no value for: ");
+		else if (find(folded, text_fold(scratch, value), is_digit) < 0)
+			put_quoted(&missing, value, missing.n ? ", " : "missing: ");
+	}
+	if (missing.n && unknown.n)
+		buf_puts(&missing, "; ");
+	buf_str(&missing, buf_view(&unknown));
+	buf_release(&unknown);
+	set_detail(a, &missing, out);
+	arena_free(scratch);
+}
+
+/* The graphemes of @text whose folded forms hold bytes [at, at + n) of @folded, the whole text's. The result stays
+ * "the whole text" should folding grapheme by grapheme not give what folding at once gives. */
+static void locate(struct arena *scratch, struct str text, struct str folded, size_t at, size_t n,
+		   struct check_result *out)
+{
+	size_t begin = 0, from = 0, folded_n = 0;
+
+	while (from < text.n) {
+		size_t to = grapheme_end(text, from);
+		struct str piece = text_fold(scratch, str_sub(text, from, to - from));
+		if (!str_eq(piece, str_sub(folded, folded_n, piece.n)))
+			return;
+		if (folded_n <= at)
+			begin = from;
+		folded_n += piece.n;
+		if (folded_n >= at + n) {
+			out->at = (int64_t)begin;
+			out->n = (int64_t)(to - begin);
+			return;
+		}
+		from = to;
+	}
+}
+
+static void run_forbidden(struct arena *a, const void *args, const struct job *job, struct str text,
+			  struct check_result *out)
+{
+	const struct terms *terms = args;
+	struct arena *scratch = arena_new();
+	struct str folded = text_fold(scratch, text);
+	struct buf found = BUF(DETAIL_BYTES_MAX);
+
+	for (int i = 0; i < terms->n_term; i++) {
+		struct term term = terms->term[i];
+		int64_t at = find(folded, term.folded, is_word);
+		if (at < 0)
+			continue;
+		if (found.n == 0)
+			locate(scratch, text, folded, (size_t)at, term.folded.n, out);
+		put_quoted(&found, term.text, found.n ? ", " : "found: ");
+	}
+	set_detail(a, &found, out);
+	arena_free(scratch);
+}
+
+static void put_item(struct buf *out, struct str item, bool japanese, bool first)
+{
+	if (!first)
+		buf_puts(out, japanese ? "、" : ", ");
+	buf_puts(out, japanese ? "「" : "\"");
+	buf_str(out, item);
+	buf_puts(out, japanese ? "」" : "\"");
+}
+
+static void phrase_list(const struct terms *terms, const struct job *job, bool japanese,
+			struct buf *out)
+{
+	for (int i = 0; i < terms->n_term; i++)
+		put_item(out, terms->term[i].text, japanese, i == 0);
+	for (int i = 0; i < terms->n_variable; i++) {
+		struct str value = job_variable(job, terms->variable[i]);
+		put_item(out, value.p ? value : terms->variable[i], japanese,
+			 terms->n_term + i == 0);
+	}
+	buf_puts(out, japanese ? "。" : ".");
+}
+
+static void phrase_must_include(const void *args, const struct job *job, bool japanese,
+				struct buf *out)
+{
+	buf_puts(out, japanese ? "次の語句をすべて含めること: " : "Must contain: ");
+	phrase_list(args, job, japanese, out);
+}
+
+static void phrase_forbidden(const void *args, const struct job *job, bool japanese,
+			     struct buf *out)
+{
+	buf_puts(out, japanese ? "次の語句を使わないこと: " : "Must not contain: ");
+	phrase_list(args, job, japanese, out);
+}
+
+static const char *const must_include_keys[] = {"values", "variables", NULL};
+static const char *const forbidden_keys[] = {"terms", NULL};
+
+const struct check_type check_terms_types[] = {
+	{"must_include", read_must_include, run_must_include, phrase_must_include,
+	 must_include_keys},
+	{"forbidden", read_forbidden, run_forbidden, phrase_forbidden, forbidden_keys},
+	{0},
+};

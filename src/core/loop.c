@@ -1,0 +1,511 @@
+/*
+ * core/loop.c - the critic-refiner loop. Read from the bottom: loop_step() takes a fact; a reply goes to generated(),
+ * critiqued() or refined(); each ends in ask(), which passes the guards, or in finish().
+ */
+#include "core/loop.h"
+
+#include "base/text.h"
+#include "core/answer.h"
+#include "core/cost.h"
+#include "core/span.h"
+
+struct loop {
+	struct arena *arena;
+	const struct job *job;
+	const struct profile *profile;
+	struct history history;
+	struct call open[LOOP_CALLS]; /* by number */
+	int n_open;
+	int n_step;
+	bool finished;
+};
+
+/* ---- drafts ---- */
+
+static void run_checks(struct loop *l, struct draft *d)
+{
+	const struct profile *p = l->profile;
+	struct check_result *r;
+
+	d->n_result = p->n_check + l->job->n_check;
+	d->result = r = arena_array(l->arena, struct check_result, d->n_result);
+	for (int i = 0; i < d->n_result; i++, r++) {
+		const struct check *c =
+			i < p->n_check ? &p->check[i] : &l->job->check[i - p->n_check];
+		check_run(l->arena, c, l->job, d->text, r);
+		d->n_failed += !r->ok;
+		d->n_hard_failed += !r->ok && c->hard;
+	}
+}
+
+static struct draft *add_draft(struct loop *l, struct loop_output *out, struct str text, int from)
+{
+	struct draft *d;
+
+	if (l->history.n_draft == LOOP_DRAFTS)
+		BUG("a draft more than the iterations allow");
+	d = &l->history.draft[l->history.n_draft];
+	*d = (struct draft){.no = l->history.n_draft++,
+			    .from = from,
+			    .text = text,
+			    .score = -1,
+			    .confidence_permille = -1};
+	if (from >= 0)
+		d->changed_permille = changed_permille(l->arena, l->history.draft[from].text, text);
+	run_checks(l, d);
+	out->draft = d;
+	return d;
+}
+
+/* Fewest failed hard checks, then score, then latest: what every exit names that did not pass a draft. */
+static int best_draft(const struct loop *l)
+{
+	const struct draft *best = NULL;
+
+	for (int i = 0; i < l->history.n_draft; i++) {
+		const struct draft *d = &l->history.draft[i];
+		if (!best || d->n_hard_failed < best->n_hard_failed ||
+		    (d->n_hard_failed == best->n_hard_failed && d->score >= best->score))
+			best = d;
+	}
+	return best ? best->no : -1;
+}
+
+static bool same_text(struct loop *l, struct str a, struct str b)
+{
+	return str_eq(text_squeeze(l->arena, a), text_squeeze(l->arena, b));
+}
+
+/* ---- issues ---- */
+
+/* The critique that counts for a draft: its latest valid one. */
+static const struct critique *critique_of(const struct loop *l, int draft_no)
+{
+	for (int i = l->history.n_critique - 1; i >= 0; i--)
+		if (l->history.critique[i].draft_no == draft_no && l->history.critique[i].valid)
+			return &l->history.critique[i];
+	return NULL;
+}
+
+/* A red check is an issue like the critic's; a hard one always counts. */
+static struct issue check_issue(struct arena *a, const struct check_result *r, int64_t threshold)
+{
+	const struct check *c = r->check;
+
+	return (struct issue){.category = arena_printf(a, "check:%.*s", STR_ARG(c->name)),
+			      .suggestion = r->detail,
+			      .severity =
+				      c->hard && c->severity < threshold ? threshold : c->severity,
+			      .at = r->at,
+			      .n = r->n};
+}
+
+/* The issues that block a pass and that the refiner is told: at or over the threshold, red checks first. */
+static const struct issue *actionable(const struct loop *l, int draft_no, int *n)
+{
+	const struct draft *d = &l->history.draft[draft_no];
+	const struct critique *c = critique_of(l, draft_no);
+	const int64_t threshold = l->profile->severity_threshold;
+	struct issue *all = arena_array(l->arena, struct issue, d->n_result + (c ? c->n_issue : 0));
+
+	*n = 0;
+	for (int i = 0; i < d->n_result; i++) {
+		if (d->result[i].ok)
+			continue;
+		all[*n] = check_issue(l->arena, &d->result[i], threshold);
+		*n += all[*n].severity >= threshold;
+	}
+	for (int i = 0; c && i < c->n_issue; i++)
+		if (c->issue[i].severity >= threshold)
+			all[(*n)++] = c->issue[i];
+	return all;
+}
+
+/* The critique before @now that counted: of the draft that @now's draft came from. */
+static bool repeats(struct loop *l, const struct critique *now)
+{
+	int from = l->history.draft[now->draft_no].from;
+	const struct critique *before = from < 0 ? NULL : critique_of(l, from);
+
+	if (!before)
+		return false;
+	return critique_repeats(l->arena, before, now) ||
+	       span_flagged_again(l->arena, l->history.draft[from].text, before,
+				  l->history.draft[now->draft_no].text, now);
+}
+
+/* ---- exits and calls ---- */
+
+static void finish(struct loop *l, struct loop_output *out, enum stop_reason why, int draft_no)
+{
+	l->finished = true;
+	l->n_open = 0;
+	out->n_call = 0;
+	out->finished = true;
+	out->finish = (struct finish){why, draft_no};
+}
+
+static void give_up(struct loop *l, struct loop_output *out, enum stop_reason why)
+{
+	finish(l, out, why, best_draft(l));
+}
+
+/* A draft that may ship, if its stakes allow. */
+static void accept(struct loop *l, struct loop_output *out, enum stop_reason why, int draft_no)
+{
+	finish(l, out, l->job->stakes == STAKES_HIGH ? STOP_high_stakes : why, draft_no);
+}
+
+/* STOP_NONE: the call may be sent @n times. Open calls count with their reserves. */
+static enum stop_reason guard(const struct loop *l, const struct call *c, int n, int64_t active_ms)
+{
+	const struct history *h = &l->history;
+	const struct limits *max = &l->job->limits;
+	int64_t tokens = h->tokens_in + h->tokens_out + n * c->reserve_tokens;
+	int64_t micro_usd = h->cost_micro_usd + n * c->reserve_micro_usd;
+
+	for (int i = 0; i < l->n_open; i++) {
+		if (l->open[i].no == c->no)
+			continue;
+		tokens += l->open[i].reserve_tokens;
+		micro_usd += l->open[i].reserve_micro_usd;
+	}
+	if (tokens > max->tokens || micro_usd > max->micro_usd)
+		return STOP_budget;
+	return active_ms >= max->active_ms ? STOP_timeout : STOP_NONE;
+}
+
+static int64_t prompt_bytes(const struct loop *l, const struct call *c)
+{
+	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	int64_t n;
+
+	loop_prompt(l, c, &p);
+	n = (int64_t)(p.system.n + p.user.n);
+	buf_release(&p.system);
+	buf_release(&p.user);
+	return n;
+}
+
+/* Opens @c, or ends the job where a guard says no. */
+static void open_call(struct loop *l, struct loop_output *out, struct call *c)
+{
+	const enum stop_reason why = guard(l, c, 1, l->history.active_ms);
+	const int64_t left_ms = l->job->limits.active_ms - l->history.active_ms;
+
+	if (why != STOP_NONE) {
+		give_up(l, out, why);
+		return;
+	}
+	c->timeout_ms = c->model->timeout_ms < left_ms ? c->model->timeout_ms : left_ms;
+	out->call[out->n_call++] = *c;
+}
+
+static void ask(struct loop *l, const struct fact *f, struct loop_output *out, struct call c)
+{
+	c.no = l->history.n_calls;
+	c.model = &l->profile->model[c.role];
+	if (!c.max_output_tokens)
+		c.max_output_tokens = l->profile->output_tokens[c.role];
+	const int64_t bytes = prompt_bytes(l, &c);
+	c.reserve_tokens = reserve_tokens(c.model, bytes, c.max_output_tokens);
+	c.reserve_micro_usd = reserve_micro_usd(c.model, bytes, c.max_output_tokens, f->at_ms);
+	open_call(l, out, &c);
+	if (out->finished)
+		return;
+	l->history.n_calls++;
+	l->open[l->n_open++] = out->call[out->n_call - 1];
+}
+
+/* Each call may be asked once more, for whatever defect; the second reply's own defect names the reason. */
+static void ask_again(struct loop *l, const struct fact *f, struct loop_output *out,
+		      const struct call *c, int64_t max_output_tokens, enum stop_reason else_why)
+{
+	if (c->again)
+		give_up(l, out, else_why);
+	else
+		ask(l, f, out,
+		    (struct call){.role = c->role,
+				  .draft_no = c->draft_no,
+				  .again = true,
+				  .max_output_tokens = max_output_tokens});
+}
+
+/* ---- replies by role ---- */
+
+static void generated(struct loop *l, const struct fact *f, const struct call *c,
+		      struct loop_output *out)
+{
+	struct answer answer = {f->reply.text, -1};
+	struct draft *d;
+
+	if (l->profile->gate && !answer_read(l->arena, f->reply.text, &answer)) {
+		ask_again(l, f, out, c, c->max_output_tokens, STOP_refused);
+		return;
+	}
+	d = add_draft(l, out, answer.text, -1);
+	d->confidence_permille = answer.confidence_permille;
+	if (l->profile->mode == MODE_ONESHOT && d->n_hard_failed)
+		give_up(l, out, STOP_checks_failed);
+	else if (l->profile->mode == MODE_ONESHOT)
+		accept(l, out, STOP_oneshot, d->no);
+	else if (l->job->stakes == STAKES_LOW && !d->n_failed && l->profile->gate &&
+		 answer.confidence_permille >= l->profile->gate_permille)
+		accept(l, out, STOP_confidence_gate, d->no);
+	else
+		ask(l, f, out, (struct call){.role = ROLE_CRITIC, .draft_no = d->no});
+}
+
+/* A critique that could be read: pass, ask once more, stop, or refine. */
+static void judged(struct loop *l, const struct fact *f, const struct call *c,
+		   const struct critique *now, struct loop_output *out)
+{
+	int n;
+
+	actionable(l, now->draft_no, &n);
+	if (now->pass && now->score >= l->profile->pass_score && n == 0) {
+		l->history.n_iterations++;
+		accept(l, out, STOP_no_issues, now->draft_no);
+		return;
+	}
+	if (n == 0) {
+		l->history.n_iterations += c->again;
+		ask_again(l, f, out, c, c->max_output_tokens, STOP_unactionable);
+		return;
+	}
+	l->history.n_iterations++;
+	if (repeats(l, now))
+		give_up(l, out, STOP_repeated_critique);
+	else if (l->history.n_iterations >= l->job->limits.iterations)
+		give_up(l, out, STOP_max_iterations);
+	else
+		ask(l, f, out, (struct call){.role = ROLE_REFINER, .draft_no = now->draft_no});
+}
+
+static void critiqued(struct loop *l, const struct fact *f, const struct call *c,
+		      struct loop_output *out)
+{
+	struct draft *d = &l->history.draft[c->draft_no];
+	struct critique *now;
+
+	if (l->history.n_critique == LOOP_CRITIQUES)
+		BUG("a critique more than the iterations allow");
+	now = &l->history.critique[l->history.n_critique++];
+	critique_read(l->arena, f->reply.text, d->text, l->profile->score_max, now);
+	now->draft_no = d->no;
+	out->critique = now;
+	if (!now->valid) {
+		ask_again(l, f, out, c, c->max_output_tokens, STOP_critique_invalid);
+		return;
+	}
+	d->score = now->score;
+	judged(l, f, c, now, out);
+}
+
+static void refined(struct loop *l, const struct fact *f, const struct call *c,
+		    struct loop_output *out)
+{
+	const struct draft *d = add_draft(l, out, f->reply.text, c->draft_no);
+
+	if (same_text(l, d->text, l->history.draft[c->draft_no].text)) {
+		give_up(l, out, STOP_no_progress);
+		return;
+	}
+	for (int i = 0; i < c->draft_no; i++)
+		if (same_text(l, d->text, l->history.draft[i].text)) {
+			give_up(l, out, STOP_loop_detected);
+			return;
+		}
+	ask(l, f, out, (struct call){.role = ROLE_CRITIC, .draft_no = d->no});
+}
+
+/* ---- facts ---- */
+
+static void charge_reserve(struct loop *l, const struct call *c, struct loop_output *out)
+{
+	l->history.tokens_in += c->reserve_tokens;
+	out->cost_micro_usd += c->reserve_micro_usd;
+}
+
+/* By the model that answered, where the profile has its prices. */
+static void charge_reply(struct loop *l, const struct fact *f, const struct call *c,
+			 struct loop_output *out)
+{
+	const struct model *answered = c->model;
+
+	if (f->reply.usage.in < 0 || f->reply.usage.out < 0) {
+		charge_reserve(l, c, out);
+		return;
+	}
+	for (int i = 0; i < N_ROLES; i++)
+		if (str_eq(l->profile->model[i].id, f->reply.model) && f->reply.model.n)
+			answered = &l->profile->model[i];
+	l->history.tokens_in += f->reply.usage.in;
+	l->history.tokens_cached += f->reply.usage.cached;
+	l->history.tokens_out += f->reply.usage.out;
+	out->cost_micro_usd += cost_micro_usd(answered, f->reply.usage, f->at_ms);
+}
+
+static void replied(struct loop *l, const struct fact *f, const struct call *c,
+		    struct loop_output *out)
+{
+	int64_t more = 2 * c->max_output_tokens;
+
+	switch (f->reply.class) {
+	case REPLY_truncated: /* asked again with the same cap it would end the same */
+		if (more > c->model->max_output_tokens)
+			more = c->model->max_output_tokens;
+		if (more > c->max_output_tokens)
+			ask_again(l, f, out, c, more, STOP_truncated);
+		else
+			give_up(l, out, STOP_truncated);
+		return;
+	case REPLY_complete:
+		if (c->role == ROLE_GENERATOR)
+			generated(l, f, c, out);
+		else if (c->role == ROLE_CRITIC)
+			critiqued(l, f, c, out);
+		else
+			refined(l, f, c, out);
+		return;
+	default:
+		give_up(l, out, STOP_refused);
+	}
+}
+
+/* The driver stopped trying: because a cap forbids one more attempt, or for the request itself. */
+static void failed(struct loop *l, const struct call *c, struct loop_output *out)
+{
+	const enum stop_reason why = guard(l, c, 1, l->history.active_ms);
+
+	give_up(l, out, why != STOP_NONE ? why : STOP_request_failed);
+}
+
+static void charge_lost(struct loop *l, const struct fact *f, struct loop_output *out)
+{
+	for (int i = 0; i < l->n_open; i++)
+		if (f->lost[i])
+			charge_reserve(l, &l->open[i], out);
+	l->history.cost_micro_usd += out->cost_micro_usd;
+}
+
+/* Attempts that were under way when the last worker ended are charged; every open call is opened again. */
+static void resumed(struct loop *l, const struct fact *f, struct loop_output *out)
+{
+	charge_lost(l, f, out);
+	for (int i = 0; i < l->n_open; i++) {
+		open_call(l, out, &l->open[i]);
+		if (out->finished)
+			return;
+	}
+}
+
+/* Takes the call out of the open ones; false: it is not open. */
+static bool close_call(struct loop *l, int call_no, struct call *c)
+{
+	for (int i = 0; i < l->n_open; i++) {
+		if (l->open[i].no != call_no)
+			continue;
+		*c = l->open[i];
+		memmove(&l->open[i], &l->open[i + 1], sizeof(*c) * (size_t)(--l->n_open - i));
+		return true;
+	}
+	return false;
+}
+
+static bool answered(struct loop *l, const struct fact *f, struct loop_output *out)
+{
+	struct call c;
+
+	if (!close_call(l, f->call_no, &c))
+		return false;
+	out->role = c.role;
+	out->model = c.model;
+	for (int i = 0; i < f->n_maybe_billed; i++)
+		charge_reserve(l, &c, out);
+	if (f->type == FACT_replied)
+		charge_reply(l, f, &c, out);
+	l->history.cost_micro_usd += out->cost_micro_usd;
+	if (f->type == FACT_replied)
+		replied(l, f, &c, out);
+	else
+		failed(l, &c, out);
+	return true;
+}
+
+enum status loop_step(struct loop *l, const struct fact *f, struct loop_output *out)
+{
+	*out = (struct loop_output){.step_no = l->n_step, .role = N_ROLES};
+	if (l->finished || (f->type == FACT_started) != (l->n_step == 0))
+		return ST_DIVERGED;
+	if (f->active_ms > l->history.active_ms)
+		l->history.active_ms = f->active_ms;
+	switch (f->type) {
+	case FACT_started:
+		ask(l, f, out, (struct call){.role = ROLE_GENERATOR, .draft_no = -1});
+		break;
+	case FACT_replied:
+	case FACT_call_failed:
+		if (!answered(l, f, out))
+			return ST_DIVERGED;
+		break;
+	case FACT_resumed:
+		resumed(l, f, out);
+		break;
+	case FACT_stopped:
+		charge_lost(l, f, out);
+		finish(l, out, f->stop, f->stop == STOP_poison ? -1 : best_draft(l));
+		break;
+	case N_FACT_TYPES:
+		return ST_DIVERGED;
+	}
+	out->action = step_action(l->arena, out);
+	l->n_step++;
+	return ST_OK;
+}
+
+struct loop *loop_new(struct arena *a, const struct job *job, const struct profile *profile)
+{
+	struct loop *l = arena_alloc(a, sizeof(*l));
+
+	l->arena = a;
+	l->job = job;
+	l->profile = profile;
+	return l;
+}
+
+int loop_open(const struct loop *l, const struct call *out[LOOP_CALLS])
+{
+	for (int i = 0; i < l->n_open; i++)
+		out[i] = &l->open[i];
+	return l->n_open;
+}
+
+enum stop_reason loop_may_retry(const struct loop *l, int call_no, int n_maybe_billed,
+				int64_t active_ms)
+{
+	for (int i = 0; i < l->n_open; i++)
+		if (l->open[i].no == call_no)
+			return guard(l, &l->open[i], 1 + n_maybe_billed, active_ms);
+	BUG("call %d is not open", call_no);
+}
+
+void loop_prompt(const struct loop *l, const struct call *c, struct prompt *out)
+{
+	struct prompt_parts parts = {.again = c->again};
+
+	if (c->draft_no >= 0) {
+		const struct draft *d = &l->history.draft[c->draft_no];
+		parts.draft = d->text;
+		parts.result = d->result;
+		parts.n_result = d->n_result;
+	}
+	if (c->role == ROLE_REFINER)
+		parts.issue = actionable(l, c->draft_no, &parts.n_issue);
+	prompt_write(l->profile, l->job, c->role, c->no, &parts, out);
+}
+
+const struct history *loop_history(const struct loop *l)
+{
+	return &l->history;
+}

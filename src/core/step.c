@@ -1,0 +1,322 @@
+#include "core/step.h"
+
+#include "base/json.h"
+#include "core/loop.h"
+
+#define X(name) #name,
+static const char *const fact_names[] = {FACTS(X)};
+#undef X
+
+const char *fact_name(enum fact_type type)
+{
+	return fact_names[type];
+}
+
+enum fact_type fact_read(struct str name)
+{
+	for (int i = 0; i < N_FACT_TYPES; i++)
+		if (str_is(name, fact_names[i]))
+			return (enum fact_type)i;
+	return N_FACT_TYPES;
+}
+
+struct str step_action(struct arena *a, const struct loop_output *out)
+{
+	struct buf line = BUF(256);
+	struct str action;
+
+	if (out->finished)
+		buf_printf(&line, "finish %s %s", outcome_name(outcome_of(out->finish.why)),
+			   stop_name(out->finish.why));
+	for (int i = 0; i < out->n_call; i++)
+		buf_printf(&line, "%s %s %d", i ? "," : "call", role_name(out->call[i].role),
+			   out->call[i].no);
+	if (!line.n)
+		buf_puts(&line, "wait");
+	action = arena_str(a, buf_view(&line));
+	buf_release(&line);
+	return action;
+}
+
+/* ---- what a step made ---- */
+
+struct made {
+	struct draft_row *draft;
+	struct critique_row *critique;
+	struct issue_row *issue;
+	int n_issue;
+};
+
+static struct str checks_json(struct arena *a, const struct draft *d)
+{
+	struct buf text = BUF(4 << 20);
+	struct json_out o = {&text, false};
+	struct str json;
+
+	json_open(&o, NULL, '[');
+	for (int i = 0; i < d->n_result; i++) {
+		const struct check_result *r = &d->result[i];
+
+		json_open(&o, NULL, '{');
+		json_put_str(&o, "name", r->check->name);
+		json_put_str(&o, "type", str_c(r->check->type->name));
+		json_put_bool(&o, "hard", r->check->hard);
+		json_put_int(&o, "severity", r->check->severity);
+		json_put_bool(&o, "ok", r->ok);
+		if (!r->ok) {
+			json_put_str(&o, "detail", r->detail);
+			json_put_int(&o, "at", r->at);
+			json_put_int(&o, "n", r->n);
+		}
+		json_close(&o, '}');
+	}
+	json_close(&o, ']');
+	json = arena_str(a, buf_view(&text));
+	buf_release(&text);
+	return json;
+}
+
+static int64_t or_null(int64_t n)
+{
+	return n < 0 ? ROW_NULL : n;
+}
+
+static struct draft_row *draft_made(struct arena *a, const struct job *job, const struct draft *d)
+{
+	struct draft_row *r = arena_alloc(a, sizeof(*r));
+
+	r->draft_no = d->no;
+	r->from_draft_no = or_null(d->from);
+	r->body = d->text;
+	sha256_salted(job->salt, r->body, r->body_sha);
+	r->checks = checks_json(a, d);
+	sha256_salted(job->salt, r->checks, r->checks_sha);
+	r->n_hard_failed = d->n_hard_failed;
+	r->n_failed = d->n_failed;
+	r->changed_permille = d->changed_permille;
+	r->confidence_permille = or_null(d->confidence_permille);
+	return r;
+}
+
+static struct critique_row *critique_made(struct arena *a, const struct job *job,
+					  const struct critique *c)
+{
+	struct critique_row *r = arena_alloc(a, sizeof(*r));
+
+	r->draft_no = c->draft_no;
+	r->valid = c->valid;
+	r->fault = c->fault;
+	r->score = or_null(c->score);
+	r->verdict = c->valid ? str_c(c->pass ? "pass" : "fail") : str_c(NULL);
+	r->reasons = c->reasons;
+	sha256_salted(job->salt, r->reasons, r->text_sha);
+	r->n_issue = c->n_issue;
+	r->n_ignored = c->n_ignored;
+	return r;
+}
+
+static void issue_made(struct arena *a, const struct job *job, const struct issue *i, int n,
+		       struct issue_row *r)
+{
+	r->n = n;
+	r->category = i->category;
+	r->severity = i->severity;
+	r->at = or_null(i->at);
+	r->length = i->at < 0 ? ROW_NULL : i->n;
+	r->snippet = i->snippet;
+	r->suggestion = i->suggestion;
+	sha256_salted(job->salt,
+		      arena_printf(a, "%.*s\n%.*s", STR_ARG(i->snippet), STR_ARG(i->suggestion)),
+		      r->text_sha);
+}
+
+static struct made what_was_made(struct arena *a, const struct job *job, int64_t job_no,
+				 const struct loop_output *out)
+{
+	struct made m = {0};
+
+	if (out->draft) {
+		m.draft = draft_made(a, job, out->draft);
+		m.draft->job_no = job_no;
+		m.draft->step_no = out->step_no;
+	}
+	if (out->critique) {
+		m.critique = critique_made(a, job, out->critique);
+		m.critique->job_no = job_no;
+		m.critique->step_no = out->step_no;
+		m.n_issue = out->critique->n_issue;
+		m.issue = arena_array(a, struct issue_row, m.n_issue);
+		for (int i = 0; i < m.n_issue; i++) {
+			m.issue[i] = (struct issue_row){.job_no = job_no, .step_no = out->step_no};
+			issue_made(a, job, &out->critique->issue[i], i, &m.issue[i]);
+		}
+	}
+	return m;
+}
+
+/* Over the row digests of draft, critique and issues, in this order. */
+static void made_digest(const struct made *m, uint8_t out[SHA_BYTES])
+{
+	struct digest *d = digest_begin("draftmill/made/1");
+	uint8_t sha[SHA_BYTES];
+
+	if (m->draft) {
+		row_digest(&draft_table, m->draft, NULL, sha);
+		digest_bytes(d, (struct str){(const char *)sha, SHA_BYTES});
+	}
+	if (m->critique) {
+		row_digest(&critique_table, m->critique, NULL, sha);
+		digest_bytes(d, (struct str){(const char *)sha, SHA_BYTES});
+	}
+	for (int i = 0; i < m->n_issue; i++) {
+		row_digest(&issue_table, &m->issue[i], NULL, sha);
+		digest_bytes(d, (struct str){(const char *)sha, SHA_BYTES});
+	}
+	digest_end(d, out);
+}
+
+/* ---- rows ---- */
+
+static void fill_fact(const struct fact *f, struct step_row *r)
+{
+	r->fact = str_c(fact_name(f->type));
+	r->at_ms = f->at_ms;
+	r->active_ms = f->active_ms;
+	r->stop = f->type == FACT_stopped ? str_c(stop_name(f->stop)) : str_c(NULL);
+	r->lost = ROW_NULL;
+	if (f->type == FACT_resumed || f->type == FACT_stopped)
+		r->lost = (f->lost[0] ? 1 : 0) | (f->lost[1] ? 2 : 0);
+}
+
+static void fill_reply(const struct fact *f, const struct loop_output *out, struct step_row *r)
+{
+	const bool about_call = f->type == FACT_replied || f->type == FACT_call_failed;
+	const bool has_http = about_call && f->http.status > 0;
+
+	r->call_no = about_call ? f->call_no : ROW_NULL;
+	r->n_maybe_billed = about_call ? f->n_maybe_billed : 0;
+	r->latency_ms = about_call ? f->latency_ms : ROW_NULL;
+	r->http_status = has_http ? f->http.status : ROW_NULL;
+	r->tokens_in = r->tokens_cached = r->tokens_out = ROW_NULL;
+	if (about_call) {
+		r->role = str_c(role_name(out->role));
+		r->model_asked = out->model->id;
+		r->class = str_c(reply_class_name(f->reply.class));
+	}
+	if (has_http) {
+		r->headers = f->http.headers;
+		r->whole = f->http.whole;
+		r->reply = f->http.body;
+		r->model = f->reply.model;
+		r->request_id = f->reply.request_id;
+		r->finish_reason = f->reply.finish_reason;
+		r->tokens_in = or_null(f->reply.usage.in);
+		r->tokens_cached = or_null(f->reply.usage.cached);
+		r->tokens_out = or_null(f->reply.usage.out);
+	}
+	r->cost_micro_usd = out->cost_micro_usd;
+}
+
+static const struct outcome_row *outcome_made(struct arena *a, const struct history *h,
+					      const struct loop_output *out,
+					      const struct step_row *last)
+{
+	struct outcome_row *r = arena_alloc(a, sizeof(*r));
+	const int draft_no = out->finish.draft_no;
+
+	r->job_no = last->job_no;
+	r->outcome = str_c(outcome_name(outcome_of(out->finish.why)));
+	r->stop_reason = str_c(stop_name(out->finish.why));
+	r->draft_no = or_null(draft_no);
+	r->score = draft_no >= 0 && draft_no < h->n_draft ? or_null(h->draft[draft_no].score)
+							  : ROW_NULL;
+	r->n_iterations = h->n_iterations;
+	r->n_calls = h->n_calls;
+	r->tokens_in = h->tokens_in;
+	r->tokens_cached = h->tokens_cached;
+	r->tokens_out = h->tokens_out;
+	r->cost_micro_usd = h->cost_micro_usd;
+	r->active_ms = h->active_ms;
+	r->worker_id = last->worker_id;
+	r->at_ms = last->at_ms;
+	row_digest(&outcome_table, r, last->hash, r->head);
+	return r;
+}
+
+void step_rows(struct arena *a, const struct job *job, const struct history *history,
+	       const struct fact *f, const struct loop_output *out, int64_t job_no,
+	       int64_t worker_id, int64_t intents, const uint8_t previous[SHA_BYTES],
+	       struct step_rows *rows)
+{
+	struct made m = what_was_made(a, job, job_no, out);
+	struct step_row *r = &rows->step;
+
+	*rows = (struct step_rows){.step = {.job_no = job_no,
+					    .step_no = out->step_no,
+					    .worker_id = worker_id,
+					    .intents = intents,
+					    .action = out->action}};
+	fill_fact(f, r);
+	fill_reply(f, out, r);
+	sha256_salted(job->salt, r->reply, r->reply_sha);
+	made_digest(&m, r->digest);
+	row_digest(&step_table, r, previous, r->hash);
+	rows->draft = m.draft;
+	rows->critique = m.critique;
+	rows->issue = m.issue;
+	rows->n_issue = m.n_issue;
+	if (out->finished)
+		rows->outcome = outcome_made(a, history, out, r);
+}
+
+/* ---- replay ---- */
+
+enum status step_compare(struct arena *a, const struct job *job, const struct loop_output *out,
+			 const struct step_row *stored, struct err *err)
+{
+	const struct made m = what_was_made(a, job, stored->job_no, out);
+	uint8_t digest[SHA_BYTES];
+
+	if (!str_eq(out->action, stored->action))
+		return err_set(err, ST_DIVERGED, "step %d: stored \"%.*s\", today \"%.*s\"",
+			       out->step_no, STR_ARG(stored->action), STR_ARG(out->action));
+	made_digest(&m, digest);
+	if (memcmp(digest, stored->digest, SHA_BYTES) != 0)
+		return err_set(err, ST_DIVERGED,
+			       "step %d: draft, checks or critique differ from what is stored",
+			       out->step_no);
+	return ST_OK;
+}
+
+enum status step_fact(struct arena *a, const struct step_row *r, const struct model *model,
+		      struct fact *f, struct err *err)
+{
+	*f = (struct fact){.type = fact_read(r->fact),
+			   .at_ms = r->at_ms,
+			   .active_ms = r->active_ms,
+			   .call_no = r->call_no == ROW_NULL ? -1 : (int)r->call_no,
+			   .n_maybe_billed = (int)r->n_maybe_billed,
+			   .stop = stop_read(r->stop)};
+	if (f->type == N_FACT_TYPES || (f->type == FACT_stopped && f->stop == STOP_NONE))
+		return err_set(err, ST_DIVERGED, "step %d: no fact \"%.*s\" \"%.*s\"",
+			       (int)r->step_no, STR_ARG(r->fact), STR_ARG(r->stop));
+	for (int i = 0; i < LOOP_CALLS && r->lost != ROW_NULL; i++)
+		f->lost[i] = r->lost >> i & 1;
+	if (f->call_no < 0)
+		return ST_OK;
+	if (!model)
+		return err_set(err, ST_DIVERGED, "step %d: call %d is not open", (int)r->step_no,
+			       f->call_no);
+	f->latency_ms = r->latency_ms == ROW_NULL ? 0 : r->latency_ms;
+	f->reply.class = reply_class_read(r->class);
+	if (r->http_status != ROW_NULL) {
+		f->http = (struct http_reply){(int)r->http_status, r->headers, r->reply, r->whole};
+		model->wire->reply(&f->http, f->at_ms, a, &f->reply);
+	}
+	return ST_OK;
+}
+
+void step_first_hash(const struct job_row *job, uint8_t out[SHA_BYTES])
+{
+	row_digest(&job_table, job, NULL, out);
+}

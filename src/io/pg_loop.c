@@ -1,0 +1,404 @@
+/* A connection on the event loop: connects by itself, again and again; then a pipeline of statements and syncs. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "pg_conn.h"
+
+enum { CONNECT_MS = 10000, DELAY_MIN_MS = 100, DELAY_MAX_MS = 5000 };
+
+struct resolving { /* outlives its connection: a look-up cannot be called off */
+	struct pg *pg;
+};
+
+static void start(struct pg *pg);
+static void on_watch(void *owner, int events);
+
+static void *must(void *memory)
+{
+	if (!memory)
+		BUG("out of memory");
+	return memory;
+}
+
+/* ---- going down ---- */
+
+static void disconnect(struct pg *pg)
+{
+	watch_close(pg->watch);
+	pg->watch = NULL;
+	PQfinish(pg->conn);
+	pg->conn = NULL;
+	pg->first = pg->end = 0;
+	pg->n_prepared = 0;
+	pg->error = (struct pg_error){"", ""};
+}
+
+/* The next try comes after 50 to 100 % of the delay; which, depends on the process: so a fleet does not come back as one. */
+static void lose(struct pg *pg, const char *message)
+{
+	char why[400];
+	pg_say(why, sizeof why, message && *message ? message : "the connection broke");
+	disconnect(pg);
+	pg->state = PG_WAITING;
+	int64_t half = pg->delay_ms / 2;
+	timer_start(pg->timer, half + (int64_t)((uint32_t)getpid() * 2654435761u % (uint32_t)half),
+		    0);
+	pg->delay_ms = pg->delay_ms * 2 > DELAY_MAX_MS ? DELAY_MAX_MS : pg->delay_ms * 2;
+	pg->events.down(pg->owner, why);
+}
+
+/* From inside a call of the owner's: down() must come later, from the loop. */
+static void lose_later(struct pg *pg)
+{
+	pg->state = PG_BROKEN;
+	timer_start(pg->timer, 0, 0);
+}
+
+static void on_timer(void *owner)
+{
+	struct pg *pg = owner;
+	if (pg->state == PG_WAITING)
+		start(pg);
+	else if (pg->state == PG_CONNECTING)
+		lose(pg, "PostgreSQL did not answer within 10 s");
+	else if (pg->state == PG_BROKEN)
+		lose(pg, PQerrorMessage(pg->conn));
+}
+
+/* ---- coming up ---- */
+
+/* With a standby that does not answer, an operator can make a commit succeed without it: the server then only warns. What is
+ * not durable is not stored, so a warning within a batch is its error. */
+static void on_notice(void *owner, const PGresult *notice)
+{
+	struct pg *pg = owner;
+	const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+	if (pg->first == pg->end || pg->error.text[0] || !severity ||
+	    strcmp(severity, "WARNING") != 0)
+		return;
+	pg_say(pg->error.sqlstate, sizeof pg->error.sqlstate, "01000");
+	pg_say(pg->error.text, sizeof pg->error.text,
+	       PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY));
+}
+
+static void watch(struct pg *pg, int events)
+{
+	pg->watch = watch_new(pg->reactor, PQsocket(pg->conn), on_watch, pg);
+	watch_set(pg->watch, events);
+}
+
+static void connect_on(struct pg *pg)
+{
+	/* libpq may go on to another socket under the same number. */
+	watch_close(pg->watch);
+	pg->watch = NULL;
+	switch (PQconnectPoll(pg->conn)) {
+	case PGRES_POLLING_READING:
+		watch(pg, WATCH_READ);
+		return;
+	case PGRES_POLLING_WRITING:
+		watch(pg, WATCH_WRITE);
+		return;
+	case PGRES_POLLING_OK:
+		break;
+	default:
+		lose(pg, PQerrorMessage(pg->conn));
+		return;
+	}
+	if (PQsetnonblocking(pg->conn, 1) != 0 || !PQenterPipelineMode(pg->conn)) {
+		lose(pg, PQerrorMessage(pg->conn));
+		return;
+	}
+	timer_stop(pg->timer);
+	pg->delay_ms = DELAY_MIN_MS;
+	pg->state = PG_UP;
+	watch(pg, WATCH_READ);
+	pg->events.up(pg->owner);
+}
+
+/* @address: of the host, or absent: libpq needs none, or was given it. */
+static void connect_to(struct pg *pg, struct pg_params *params, struct str address)
+{
+	char hostaddr[64];
+	if (address.p) {
+		snprintf(hostaddr, sizeof hostaddr, "%.*s", STR_ARG(address));
+		params_default(params, "hostaddr", hostaddr);
+	}
+	params_default(params, "target_session_attrs", "read-write");
+	pg->conn = PQconnectStartParams(params->key, params->value, 0);
+	if (PQstatus(pg->conn) == CONNECTION_BAD) {
+		lose(pg, PQerrorMessage(pg->conn));
+		return;
+	}
+	PQsetNoticeReceiver(pg->conn, on_notice, pg);
+	pg->state = PG_CONNECTING;
+	timer_start(pg->timer, CONNECT_MS, 0);
+	watch(pg, WATCH_WRITE);
+}
+
+static void on_resolved(void *owner, struct str address)
+{
+	struct resolving *r = owner;
+	struct pg *pg = r->pg;
+	free(r);
+	if (!pg)
+		return;
+	pg->resolving = NULL;
+	struct pg_params params;
+	if (!address.p || !params_init(&params, pg->conninfo, pg->application_name)) {
+		lose(pg, "the host in database.conninfo has no address");
+		return;
+	}
+	connect_to(pg, &params, address);
+	params_release(&params);
+}
+
+/* A host that libpq would look up, and wait for. A list of hosts is left to it. */
+static const char *host_to_resolve(const struct pg_params *params)
+{
+	const char *host = params_get(params, "host");
+	uint8_t address[16];
+	if (!host)
+		host = getenv("PGHOST");
+	if (!host || !*host || *host == '/' || *host == '@' || strchr(host, ',') ||
+	    params_get(params, "hostaddr") || inet_pton(AF_INET, host, address) == 1 ||
+	    inet_pton(AF_INET6, host, address) == 1)
+		return NULL;
+	return host;
+}
+
+static void start(struct pg *pg)
+{
+	struct pg_params params;
+	if (!params_init(&params, pg->conninfo, pg->application_name)) {
+		lose(pg, "database.conninfo is no libpq connection string");
+		return;
+	}
+	const char *host = host_to_resolve(&params);
+	if (host) {
+		pg->state = PG_RESOLVING;
+		pg->resolving = must(malloc(sizeof *pg->resolving));
+		pg->resolving->pg = pg;
+		reactor_resolve(pg->reactor, host, on_resolved, pg->resolving);
+	} else {
+		connect_to(pg, &params, (struct str){NULL, 0});
+	}
+	params_release(&params);
+}
+
+struct pg *pg_open(struct reactor *reactor, const char *conninfo, const char *application_name,
+		   const struct pg_events *events, void *owner)
+{
+	struct pg *pg = must(calloc(1, sizeof *pg));
+	pg->reactor = reactor;
+	pg->events = *events;
+	pg->owner = owner;
+	pg->conninfo = must(strdup(conninfo));
+	pg->application_name = must(strdup(application_name));
+	pg->delay_ms = DELAY_MIN_MS;
+	pg->state = PG_WAITING;
+	pg->timer = timer_new(reactor, on_timer, pg);
+	timer_start(pg->timer, 0, 0);
+	return pg;
+}
+
+void pg_free(struct pg *pg)
+{
+	if (!pg)
+		return;
+	disconnect(pg);
+	if (pg->resolving)
+		pg->resolving->pg = NULL;
+	timer_close(pg->timer);
+	free(pg->conninfo);
+	free(pg->application_name);
+	free(pg->expected);
+	free(pg->prepared);
+	free(pg);
+}
+
+bool pg_is_up(const struct pg *pg)
+{
+	return pg->state == PG_UP;
+}
+
+/* ---- the pipeline: sending ---- */
+
+static void expect(struct pg *pg, struct expected e)
+{
+	if (pg->end == pg->cap && pg->first) {
+		memmove(pg->expected, pg->expected + pg->first,
+			(pg->end - pg->first) * sizeof *pg->expected);
+		pg->end -= pg->first;
+		pg->first = 0;
+	} else if (pg->end == pg->cap) {
+		pg->cap = pg->cap ? pg->cap * 2 : 64;
+		pg->expected = must(realloc(pg->expected, pg->cap * sizeof *pg->expected));
+	}
+	pg->expected[pg->end++] = e;
+}
+
+static struct prepared *prepared_as(const struct pg *pg, const char *name)
+{
+	for (size_t i = 0; i < pg->n_prepared; i++) {
+		if (strcmp(pg->prepared[i].name, name) == 0)
+			return &pg->prepared[i];
+	}
+	return NULL;
+}
+
+static void on_prepared(struct pg *pg, const char *name, bool fine)
+{
+	struct prepared *p = prepared_as(pg, name);
+	if (fine)
+		p->sure = true;
+	else
+		*p = pg->prepared[--pg->n_prepared];
+}
+
+/* Whether the statement can be executed by @name. Not while an earlier batch that prepares it may still fail before it does. */
+static bool can_name(const struct pg *pg, const char *name)
+{
+	const struct prepared *p = name ? prepared_as(pg, name) : NULL;
+	return name && (!p || p->sure || p->batch == pg->batch);
+}
+
+static bool prepare(struct pg *pg, const char *name, const char *sql, const Oid *type, int n)
+{
+	if (prepared_as(pg, name))
+		return true;
+	if (!PQsendPrepare(pg->conn, name, sql, n, type))
+		return false;
+	if (pg->n_prepared == pg->cap_prepared) {
+		pg->cap_prepared += 32;
+		pg->prepared = must(realloc(pg->prepared, pg->cap_prepared * sizeof *pg->prepared));
+	}
+	pg->prepared[pg->n_prepared++] = (struct prepared){name, pg->batch, false};
+	expect(pg, (struct expected){EXPECT_PREPARED, name});
+	return true;
+}
+
+void pg_send(struct pg *pg, const char *name, const char *sql, const struct pg_param *param, int n)
+{
+	enum { PARAMS_MAX = 64 };
+	const char *value[PARAMS_MAX];
+	int length[PARAMS_MAX], binary[PARAMS_MAX];
+	Oid type[PARAMS_MAX];
+	if (n > PARAMS_MAX)
+		BUG("%d parameters", n);
+	if (pg->state != PG_UP)
+		return;
+	for (int i = 0; i < n; i++) {
+		value[i] = param[i].value.p;
+		length[i] = (int)param[i].value.n;
+		binary[i] = 1;
+		type[i] = param[i].oid;
+	}
+	bool fine =
+		can_name(pg, name)
+			? prepare(pg, name, sql, type, n) &&
+				  PQsendQueryPrepared(pg->conn, name, n, value, length, binary, 0)
+			: PQsendQueryParams(pg->conn, sql, n, type, value, length, binary, 0);
+	if (fine)
+		expect(pg, (struct expected){EXPECT_ANSWER, NULL});
+	else
+		lose_later(pg);
+}
+
+/* What the socket does not take now goes out when it can be written. */
+static bool flush(struct pg *pg)
+{
+	int left = PQflush(pg->conn);
+	if (left >= 0)
+		watch_set(pg->watch, left ? WATCH_READ | WATCH_WRITE : WATCH_READ);
+	return left >= 0;
+}
+
+void pg_sync(struct pg *pg)
+{
+	if (pg->state != PG_UP)
+		return;
+	pg->batch++;
+	if (PQpipelineSync(pg->conn))
+		expect(pg, (struct expected){EXPECT_SYNC, NULL});
+	else
+		lose_later(pg);
+	if (pg->state == PG_UP && !flush(pg))
+		lose_later(pg);
+}
+
+/* ---- the pipeline: answers ---- */
+
+static void note_error(struct pg *pg, const PGresult *r)
+{
+	if (pg->error.text[0])
+		return;
+	const char *sqlstate = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+	const char *text = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+	pg_say(pg->error.sqlstate, sizeof pg->error.sqlstate, sqlstate ? sqlstate : "");
+	pg_say(pg->error.text, sizeof pg->error.text, text && *text ? text : "no reason given");
+}
+
+static void take_result(struct pg *pg, const PGresult *r)
+{
+	struct expected e = pg->expected[pg->first];
+	ExecStatusType status = PQresultStatus(r);
+	bool fine = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+	if (e.what == EXPECT_SYNC && status != PGRES_PIPELINE_SYNC) {
+		note_error(pg, r); /* the commit itself failed; the sync's own answer follows */
+		return;
+	}
+	if (e.what != EXPECT_SYNC && status == PGRES_PIPELINE_SYNC)
+		BUG("answers of PostgreSQL out of order");
+	pg->first++;
+	if (pg->first == pg->end)
+		pg->first = pg->end = 0;
+	if (e.what == EXPECT_SYNC) {
+		struct pg_error error = pg->error;
+		pg->error = (struct pg_error){"", ""};
+		pg->events.synced(pg->owner, error.text[0] ? &error : NULL);
+		return;
+	}
+	if (!fine)
+		note_error(pg, r);
+	if (e.what == EXPECT_PREPARED) {
+		on_prepared(pg, e.name, fine);
+		return;
+	}
+	pg->events.answer(pg->owner, fine ? (const struct pg_rows *)(const void *)r : NULL,
+			  fine ? NULL : &pg->error);
+}
+
+static void read_results(struct pg *pg)
+{
+	/* Each statement's result is followed by one NULL; two mean that there is nothing more. */
+	int n_null = 0;
+	while (pg->state == PG_UP && pg->first < pg->end && n_null < 2 &&
+	       PQstatus(pg->conn) == CONNECTION_OK && !PQisBusy(pg->conn)) {
+		PGresult *r = PQgetResult(pg->conn);
+		n_null = r ? 0 : n_null + 1;
+		if (r)
+			take_result(pg, r);
+		PQclear(r);
+	}
+}
+
+static void on_watch(void *owner, int events)
+{
+	struct pg *pg = owner;
+	if (pg->state == PG_CONNECTING) {
+		connect_on(pg);
+		return;
+	}
+	if (pg->state != PG_UP)
+		return;
+	bool alive = PQconsumeInput(pg->conn);
+	read_results(pg);
+	if (pg->state != PG_UP)
+		return;
+	if (!alive || PQstatus(pg->conn) != CONNECTION_OK || !flush(pg))
+		lose(pg, PQerrorMessage(pg->conn));
+}

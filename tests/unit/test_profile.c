@@ -1,0 +1,293 @@
+#include "core/profile.h"
+#include "core/wire.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define MODEL(id, name)                                                                                         \
+	"{\"id\":\"" id                                                                                         \
+	"\",\"max_output_tokens\":4096,\"max_tokens_field\":\"max_tokens\",\"name\":\"" name "\","              \
+	"\"prices\":[{\"cached\":300000,\"in\":3000000,\"out\":15000000,\"valid_from_ms\":0}],"                 \
+	"\"provider\":\"sim\",\"reasoning_effort\":null,\"sampling\":\"omit\",\"schema_mode\":\"json_schema\"," \
+	"\"temperature_milli\":700,\"timeout_ms\":60000,\"tokens_per_kb\":400,\"wire\":\"openai\"}"
+#define PROMPTS(rubric)                                                                            \
+	"{\"critic\":\"C {{rubric}}\\n--- user ---\\n{{constraints}} {{draft}}\","                 \
+	"\"generator\":\"G\\n--- user ---\\n{{task}} {{constraints}}\","                           \
+	"\"refiner\":\"R\\n--- user ---\\n{{draft}} {{issues}}\",\"rubric\":\"" rubric "\"}"
+
+static const char whole[] =
+	"{\"categories\":[\"fact\",\"tone\"],\"checks\":[{\"max\":9,\"min\":1,\"name\":\"length\",\"type\":\"words\"}],"
+	"\"constraints\":[\"Be kind.\"],\"gate_permille\":900,\"iterations_over_3\":false,"
+	"\"limits\":{\"active_ms\":30000,\"iterations\":2,\"micro_usd\":200000,\"tokens\":50000},"
+	"\"mode\":\"critic_refiner\",\"models\":{\"critic\":" MODEL("c-1", "cheap") ",\"generator\":" MODEL(
+		"g-1",
+		"strong") ",\"refiner\":" MODEL("g-1",
+						"strong") "},\"name\":\"customer-email\","
+							  "\"output_tokens\":{\"critic\":800,\"generator\":1200,\"refiner\":1300},\"pass_score\":80,"
+							  "\"prompts\":{\"en\":" PROMPTS("5: wrong") ",\"ja\":" PROMPTS(
+								  "5: 誤り") "},\"score_max\":100,"
+									     "\"severity_threshold\":3,\"stakes\":\"low\",\"version\":1}";
+
+static int new_arena(void **state)
+{
+	*state = arena_new();
+	return 0;
+}
+
+static int free_arena(void **state)
+{
+	arena_free(*state);
+	return 0;
+}
+
+static void assert_str(struct str got, const char *want)
+{
+	if (!str_is(got, want))
+		fail_msg("'%.*s', not '%s'", STR_ARG(got), want);
+}
+
+/* The whole text with the first @from made @to. */
+static struct str with(struct arena *a, const char *from, const char *to)
+{
+	struct str text = STR_OF(whole);
+	int64_t at = str_find(text, str_c(from), 0);
+
+	if (at < 0)
+		fail_msg("the profile has no %s", from);
+	struct str rest = str_sub(text, (size_t)at + strlen(from), text.n);
+	return arena_printf(a, "%.*s%s%.*s", (int)at, text.p, to, STR_ARG(rest));
+}
+
+static const struct profile *read_good(struct arena *a, struct str text)
+{
+	const struct profile *p = NULL;
+	struct err err = {""};
+
+	if (profile_read(a, text, &p, &err) != ST_OK)
+		fail_msg("%s", err.text);
+	return p;
+}
+
+static void refused(struct arena *a, const char *from, const char *to, const char *fault)
+{
+	const struct profile *p = NULL;
+	struct err err = {""};
+
+	assert_int_equal(profile_read(a, with(a, from, to), &p, &err), ST_INVALID);
+	assert_null(p);
+	if (!str_starts(str_c(err.text), fault))
+		fail_msg("'%s', not '%s'", err.text, fault);
+}
+
+static void a_profile_is_read_whole(void **state)
+{
+	const struct profile *p = read_good(*state, STR_OF(whole));
+	const struct model *critic = &p->model[ROLE_CRITIC];
+
+	assert_str(p->name, "customer-email");
+	assert_str(p->json, whole);
+	assert_int_equal(p->mode, MODE_CRITIC_REFINER);
+	assert_int_equal(p->limits.iterations, 2);
+	assert_int_equal(p->limits.tokens, 50000);
+	assert_int_equal(p->limits.micro_usd, 200000);
+	assert_int_equal(p->limits.active_ms, 30000);
+	assert_int_equal(p->severity_threshold, 3);
+	assert_int_equal(p->pass_score, 80);
+	assert_int_equal(p->score_max, 100);
+	assert_true(p->gate);
+	assert_int_equal(p->gate_permille, 900);
+	assert_int_equal(p->stakes, STAKES_LOW);
+	assert_int_equal(p->output_tokens[ROLE_GENERATOR], 1200);
+	assert_int_equal(p->output_tokens[ROLE_CRITIC], 800);
+	assert_int_equal(p->output_tokens[ROLE_REFINER], 1300);
+	assert_int_equal(p->n_category, 2);
+	assert_str(p->category[1], "tone");
+	assert_int_equal(p->n_constraint, 1);
+	assert_str(p->constraint[0], "Be kind.");
+	assert_int_equal(p->n_check, 1);
+	assert_str(p->check[0].name, "length");
+	assert_str(p->prompt[LANG_EN][ROLE_GENERATOR], "G\n--- user ---\n{{task}} {{constraints}}");
+	assert_str(p->rubric[LANG_JA], "5: 誤り");
+	assert_str(critic->name, "cheap");
+	assert_str(critic->id, "c-1");
+	assert_str(critic->provider, "sim");
+	assert_ptr_equal(critic->wire, wire_named(STR_OF("openai")));
+	assert_int_equal(critic->tokens_per_kb, 400);
+	assert_int_equal(critic->max_output_tokens, 4096);
+	assert_int_equal(critic->timeout_ms, 60000);
+	assert_int_equal(critic->sampling, SAMPLING_OMIT);
+	assert_int_equal(critic->temperature_milli, 700);
+	assert_int_equal(critic->schema_mode, SCHEMA_MODE_JSON_SCHEMA);
+	assert_str(critic->max_tokens_field, "max_tokens");
+	assert_null(critic->reasoning_effort.p);
+	assert_int_equal(critic->n_price, 1);
+	assert_int_equal(critic->price[0].in, 3000000);
+	assert_int_equal(critic->price[0].cached, 300000);
+	assert_int_equal(critic->price[0].out, 15000000);
+}
+
+static void the_hash_is_of_the_text(void **state)
+{
+	uint8_t sha[SHA_BYTES];
+
+	sha256(STR_OF(whole), sha);
+	assert_memory_equal(read_good(*state, STR_OF(whole))->sha, sha, SHA_BYTES);
+}
+
+static void nothing_is_borrowed_from_the_text(void **state)
+{
+	char *text = strdup(whole);
+	const struct profile *p = read_good(*state, str_c(text));
+
+	memset(text, 'x', sizeof(whole) - 1);
+	free(text);
+	assert_str(p->model[ROLE_GENERATOR].id, "g-1");
+	assert_str(p->json, whole);
+}
+
+static void what_is_left_open_is_null(void **state)
+{
+	const struct profile *p =
+		read_good(*state, with(*state, "\"gate_permille\":900", "\"gate_permille\":null"));
+
+	assert_false(p->gate);
+	p = read_good(*state,
+		      with(*state, "\"reasoning_effort\":null", "\"reasoning_effort\":\"low\""));
+	assert_str(p->model[ROLE_CRITIC].reasoning_effort, "low");
+}
+
+/* The same meaning in other bytes would be another hash. */
+static void only_canonical_text_is_a_profile(void **state)
+{
+	const char *fault = "the text is not canonical JSON";
+
+	refused(*state, "{\"categories\"", "{ \"categories\"", fault);
+	refused(*state, "\"pass_score\":80", "\"pass_score\":80.0", fault);
+	refused(*state, "\"Be kind.\"", "\"Be \\u006bind.\"", fault);
+	refused(*state, "\"max\":9,\"min\":1", "\"min\":1,\"max\":9", fault);
+	refused(*state, "\"max\":9,\"min\":1", "\"max\":9,\"max\":9", "");
+	assert_int_equal(profile_read(*state, STR_OF(""), &(const struct profile *){NULL}, NULL),
+			 ST_INVALID);
+	assert_int_equal(profile_read(*state, STR_OF("[]"), &(const struct profile *){NULL}, NULL),
+			 ST_INVALID);
+}
+
+static void a_fault_is_told_by_its_path_and_mend(void **state)
+{
+	static const struct {
+		const char *from, *to, *fault;
+	} cases[] = {
+		{"\"version\":1", "\"version\":2",
+		 "version: this integer does not fit; give an integer from 1 to 1"},
+		{"\"stakes\":\"low\"", "\"stakes\":\"mid\"",
+		 "stakes: this string does not fit; give low or normal or high"},
+		{"\"stakes\":\"low\",", "", "stakes: missing; give low or normal or high"},
+		{"\"score_max\":100", "\"score_max\":50",
+		 "score_max: this integer does not fit; give 10 or 100"},
+		{"\"version\":1", "\"version\":1,\"zebra\":1", "zebra: unknown"},
+		{"\"name\":\"customer-email\"", "\"name\":\"a b\"", "name: "},
+		{"\"mode\":\"critic_refiner\"", "\"mode\":\"reflect\"", "mode: "},
+		{"\"gate_permille\":900", "\"gate_permille\":1001", "gate_permille: "},
+		{"\"gate_permille\":900,", "", "gate_permille: missing"},
+		{"\"iterations_over_3\":false", "\"iterations_over_3\":0", "iterations_over_3: "},
+		{"\"iterations\":2", "\"iterations\":6",
+		 "limits.iterations: this integer does not fit; give an integer from 1 to 5"},
+		{"\"tokens\":50000", "\"tokens\":0", "limits.tokens: "},
+		{"\"tokens\":50000", "\"tokens\":50000,\"usd\":1", "limits.usd: unknown"},
+		{"\"fact\",", "\"\",", "categories[0]: "},
+		{"[\"fact\",\"tone\"]", "[]", "categories: "},
+		{"[\"Be kind.\"]", "[7]", "constraints[0]: "},
+		{"\"type\":\"words\"", "\"type\":\"sords\"", "checks[0]: "},
+		{"{\"max\":9,", "{\"max\":9,\"name\":\"length\",\"type\":\"words\"},{\"max\":9,",
+		 "checks[1].name: "},
+		{"\"critic\":800", "\"critic\":0", "output_tokens.critic: "},
+		{"\"models\":{\"critic\":" MODEL("c-1", "cheap"), "\"models\":{\"critic\":null",
+		 "models.critic: "},
+		{"\"id\":\"c-1\",", "", "models.critic.id: missing"},
+		{"\"id\":\"c-1\",", "\"has\":1,\"id\":\"c-1\",", "models.critic.has: unknown"},
+		{"\"temperature_milli\":700", "\"temperature_milli\":2001",
+		 "models.critic.temperature_milli: "},
+		{"\"wire\":\"openai\"", "\"wire\":\"gopher\"", "models.critic.wire: "},
+		{"\"max_tokens\"", "\"tokens\"", "models.critic.max_tokens_field: "},
+		{"[{\"cached\":300000,\"in\":3000000,\"out\":15000000,\"valid_from_ms\":0}]", "[]",
+		 "models.critic.prices: "},
+		{"\"in\":3000000,", "", "models.critic.prices[0].in: missing"},
+		{"\"valid_from_ms\":0}",
+		 "\"valid_from_ms\":0},{\"cached\":1,\"in\":1,\"out\":1,\"valid_from_ms\":0}",
+		 "models.critic.prices[1].valid_from_ms: "},
+		{"{{rubric}}", "{{rubrik}} {{rubric}}", "prompts.en.critic: line 1: "},
+		{"{{rubric}}", "", "prompts.en.critic: {{rubric}} is not shown"},
+		{"{{draft}} {{issues}}", "{{draft}}",
+		 "prompts.en.refiner: {{issues}} is not shown"},
+		{"\"rubric\":\"5: 誤り\"", "\"rubric\":\"\"", "prompts.ja.rubric: "},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		refused(*state, cases[i].from, cases[i].to, cases[i].fault);
+}
+
+static void the_critic_is_another_model_than_the_generator(void **state)
+{
+	refused(*state, "\"c-1\"", "\"g-1\"", "models.critic.id: ");
+}
+
+static void more_than_three_iterations_are_asked_for_twice(void **state)
+{
+	refused(*state, "\"iterations\":2", "\"iterations\":4", "limits.iterations: ");
+	struct str text =
+		with(*state,
+		     "\"iterations_over_3\":false,\"limits\":{\"active_ms\":30000,\"iterations\":2",
+		     "\"iterations_over_3\":true,\"limits\":{\"active_ms\":30000,\"iterations\":5");
+	assert_int_equal(read_good(*state, text)->limits.iterations, 5);
+}
+
+static void a_first_cap_is_within_the_models(void **state)
+{
+	refused(*state, "\"refiner\":1300", "\"refiner\":4097", "output_tokens.refiner: ");
+	(void)read_good(*state, with(*state, "\"refiner\":1300", "\"refiner\":4096"));
+}
+
+static void oneshot_needs_no_critic_and_no_refiner(void **state)
+{
+	struct str text =
+		with(*state, "\"critic_refiner\",\"models\":{\"critic\":" MODEL("c-1", "cheap"),
+		     "\"oneshot\",\"models\":{\"critic\":null");
+	const struct profile *p = read_good(*state, text);
+
+	assert_int_equal(p->mode, MODE_ONESHOT);
+	assert_null(p->model[ROLE_CRITIC].id.p);
+	assert_str(p->model[ROLE_GENERATOR].id, "g-1");
+}
+
+static void words_are_named(void **state)
+{
+	assert_string_equal(mode_name(MODE_ONESHOT), "oneshot");
+	assert_string_equal(role_name(ROLE_REFINER), "refiner");
+	assert_string_equal(stakes_name(STAKES_HIGH), "high");
+	assert_string_equal(language_name(LANG_JA), "ja");
+}
+
+#define WITH_ARENA(test) cmocka_unit_test_setup_teardown(test, new_arena, free_arena)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_ARENA(a_profile_is_read_whole),
+		WITH_ARENA(the_hash_is_of_the_text),
+		WITH_ARENA(nothing_is_borrowed_from_the_text),
+		WITH_ARENA(what_is_left_open_is_null),
+		WITH_ARENA(only_canonical_text_is_a_profile),
+		WITH_ARENA(a_fault_is_told_by_its_path_and_mend),
+		WITH_ARENA(the_critic_is_another_model_than_the_generator),
+		WITH_ARENA(more_than_three_iterations_are_asked_for_twice),
+		WITH_ARENA(a_first_cap_is_within_the_models),
+		WITH_ARENA(oneshot_needs_no_critic_and_no_refiner),
+		cmocka_unit_test(words_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

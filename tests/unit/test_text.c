@@ -1,0 +1,249 @@
+#include "base/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static int new_arena(void **state)
+{
+	*state = arena_new();
+	return 0;
+}
+
+static int free_arena(void **state)
+{
+	arena_free(*state);
+	return 0;
+}
+
+static void check_str(struct str got, const char *want)
+{
+	if (!str_is(got, want))
+		fail_msg("'%.*s' is not '%s'", STR_ARG(got), want);
+}
+
+/* The edges of table 3-7 of the Unicode standard. */
+static void utf8_is_strict(void **state)
+{
+	static const char *const fine[] = {
+		"",
+		"a",
+		"\x7F",
+		"\xC2\x80",
+		"\xDF\xBF",
+		"\xE0\xA0\x80",
+		"\xED\x9F\xBF",
+		"\xEE\x80\x80",
+		"\xEF\xBF\xBF",
+		"\xF0\x90\x80\x80",
+		"\xF4\x8F\xBF\xBF",
+		"eight ascii bytes, then 敬具",
+	};
+	static const char *const bad[] = {
+		"\x80",
+		"\xBF",
+		"\xC0\x80",
+		"\xC1\xBF",
+		"\xC2",
+		"\xC2\x7F",
+		"\xC2\xC0",
+		"\xE0\x9F\xBF",
+		"\xED\xA0\x80",
+		"\xED\xBF\xBF",
+		"\xE6\x95",
+		"\xE6\x95 ",
+		"\xF0\x8F\xBF\xBF",
+		"\xF4\x90\x80\x80",
+		"\xF5\x80\x80\x80",
+		"\xF0\x9F\x98",
+		"\xF8\x88\x80\x80\x80",
+		"\xFE",
+		"\xFF",
+		"12345678\xFF",
+		"1234567\xC2",
+	};
+
+	for (size_t i = 0; i < sizeof(fine) / sizeof(fine[0]); i++)
+		assert_true(text_is_utf8(str_c(fine[i])));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_false(text_is_utf8(str_c(bad[i])));
+	assert_true(text_is_utf8(STR_OF("a\0b")));
+	assert_true(text_is_utf8(str_c(NULL)));
+	assert_false(text_is_utf8((struct str){"\xE6\x95\xAC", 2}));
+}
+
+static void ill_formed_bytes_are_replaced_one_by_one(void **state)
+{
+	struct str fine = STR("敬具");
+
+	assert_ptr_equal(text_to_utf8(*state, fine).p, fine.p);
+	check_str(text_to_utf8(*state, str_c("a\xFF\xFE"
+					     "b")),
+		  "a\xEF\xBF\xBD\xEF\xBF\xBD"
+		  "b");
+	check_str(text_to_utf8(*state, str_c("敬\xE6\x95")), "敬\xEF\xBF\xBD\xEF\xBF\xBD");
+	check_str(text_to_utf8(*state, str_c("\xED\xA0\x80")),
+		  "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+static void code_points_come_one_after_another(void **state)
+{
+	struct str s = STR("a敬\xF0\x9F\x98\x80\xFF");
+	size_t at = 0;
+
+	assert_int_equal(text_next(s, &at), 'a');
+	assert_int_equal(text_next(s, &at), 0x656C);
+	assert_int_equal(at, 4);
+	assert_int_equal(text_next(s, &at), 0x1F600);
+	assert_int_equal(text_next(s, &at), 0xFFFD);
+	assert_int_equal(text_next(s, &at), -1);
+	assert_int_equal(at, s.n);
+}
+
+/* Cases of UAX #29, table 1a and rules GB3 to GB13. */
+static void graphemes_are_what_people_count(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t n;
+	} cases[] = {
+		{"", 0},
+		{"abc", 3},
+		{"敬具。", 3},
+		{"a\r\nb", 3},
+		{"\n\r", 2},
+		{"e\xCC\x81", 1},			     /* e, combining acute */
+		{"\xE3\x81\x8B\xE3\x82\x99", 1},	     /* ka, combining voiced mark */
+		{"\xEF\xBD\xB6\xEF\xBE\x9E", 1},	     /* the same in half width */
+		{"\xE1\x84\x92\xE1\x85\xA1\xE1\x86\xAB", 1}, /* Hangul syllable of three jamo */
+		{"\xED\x95\x9C\xEA\xB5\xAD", 2},	     /* two precomposed ones */
+		{"\xE0\xB8\x81\xE0\xB8\xB3", 1},	     /* Thai ko kai, sara am */
+		{"\xE0\xA4\xA8\xE0\xA4\xBF", 1},	     /* Devanagari na, vowel sign i */
+		{"\xF0\x9F\x87\xAF\xF0\x9F\x87\xB5\xF0\x9F\x87\xAB\xF0\x9F\x87\xB7",
+		 2},							 /* two flags */
+		{"\xF0\x9F\x87\xAF\xF0\x9F\x87\xB5\xF0\x9F\x87\xAB", 2}, /* one and a half */
+		{"\xF0\x9F\x91\x8D\xF0\x9F\x8F\xBD", 1},		 /* thumb, skin tone */
+		{"\xF0\x9F\x91\xA8\xE2\x80\x8D\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x91\xA7",
+		 1},				 /* family */
+		{"\xE2\x9D\xA4\xEF\xB8\x8F", 1}, /* heart, variation selector */
+		{"a\xE2\x80\x8D"
+		 "b",
+		 2}, /* ZWJ belongs to what is before it */
+		{"\xCC\x81"
+		 "a",
+		 2}, /* a mark alone */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (text_graphemes(str_c(cases[i].text)) != cases[i].n)
+			fail_msg("case %zu: '%s'", i, cases[i].text);
+	}
+}
+
+static void words_are_runs_or_single_signs(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t n;
+	} cases[] = {
+		{"", 0},
+		{" \n.,!? -- ' ", 0},
+		{"one", 1},
+		{"One, two;three", 3},
+		{"don't e-mail the Smiths' dog-", 5},
+		{"don\xE2\x80\x99t", 1},
+		{"'quoted' -5", 2},
+		{"well--known", 2},
+		{"a-'b", 2},
+		{"3 items in 2026", 4},
+		{"1,000", 2},
+		{"na\xC3\xAFve nai\xCC\x88ve", 2},
+		{"Привет, мир", 2},
+		{"\xED\x95\x9C\xEA\xB5\xAD \xEC\x96\xB4", 2}, /* Korean has spaces */
+		{"敬具", 2},
+		{"お世話になっております。", 11},
+		{"\xE3\x81\x8B\xE3\x82\x99", 1}, /* ka, combining voiced mark */
+		{"\xE3\x82\xB5\xE3\x83\xBC\xE3\x83\x93\xE3\x82\xB9",
+		 4}, /* with a long-vowel mark */
+		{"ABC株式会社の3名", 1 + 4 + 1 + 1 + 1},
+		{"東京-大阪", 4},
+		{"AI-東京", 3},
+		{"\xE0\xB8\x81\xE0\xB8\xB3\xE0\xB8\x81", 2}, /* Thai */
+		{"\xF0\x9F\x98\x80 hi", 1},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (text_words(str_c(cases[i].text)) != cases[i].n)
+			fail_msg("'%s': %d, not %d", cases[i].text,
+				 (int)text_words(str_c(cases[i].text)), (int)cases[i].n);
+	}
+}
+
+static void folding_makes_spellings_of_a_term_equal(void **state)
+{
+	static const struct {
+		const char *text, *folded;
+	} cases[] = {
+		{"FREE Offer", "free offer"},
+		{"Straße STRASSE", "strasse strasse"},
+		{"ＦＲＥＥ　１２３", "free 123"},		  /* full width */
+		{"\xEF\xBD\xB6\xEF\xBE\x9E\xEF\xBD\xB0", "ガー"}, /* half width ga, long mark */
+		{"\xE3\x81\x8B\xE3\x82\x99", "が"},		  /* composed */
+		{"e\xCC\x81 \xC3\x89", "é é"},
+		{"fr\xE2\x80\x8B"
+		 "e\xC2\xAD"
+		 "e\xEF\xBB\xBF\xE2\x81\xA0",
+		 "free"}, /* ZWSP, soft hyphen, BOM, WJ */
+		{"\xE2\x80\x8E"
+		 "a\xE2\x80\x8D",
+		 "a"}, /* LRM, ZWJ */
+		{"①㈱™", "1(株)tm"},
+		{"10〜20 10～20 10~20", "10~20 10~20 10~20"},
+		{"ﬁ Σς", "fi σσ"},
+		{"", ""},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct str once = text_fold(*state, str_c(cases[i].text));
+		check_str(once, cases[i].folded);
+		check_str(text_fold(*state, once), cases[i].folded);
+	}
+	assert_null(text_fold(*state, str_c(NULL)).p);
+}
+
+static void squeezing_forgets_only_white_space_and_composition(void **state)
+{
+	check_str(text_squeeze(*state, str_c(" \n a \t\r\n b  ")), "a b");
+	check_str(text_squeeze(*state, str_c("\xE3\x80\x80拝啓\xE3\x80\x80\xC2\xA0様\xE2\x80\xA8")),
+		  "拝啓 様");
+	check_str(text_squeeze(*state, str_c("e\xCC\x81")), "\xC3\xA9");
+	check_str(text_squeeze(*state, str_c("Ａ ﬁ \xE2\x80\x8B")), "Ａ ﬁ \xE2\x80\x8B");
+	check_str(text_squeeze(*state, str_c(" \n")), "");
+	assert_null(text_squeeze(*state, str_c(NULL)).p);
+}
+
+static void bare_text_has_no_white_space(void **state)
+{
+	check_str(text_bare(*state, str_c(" Ａ B\n\xE3\x80\x80ｃ ")), "abc");
+	check_str(text_bare(*state, str_c("")), "");
+}
+
+#define ARENA_TEST(f) cmocka_unit_test_setup_teardown(f, new_arena, free_arena)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(utf8_is_strict),
+		ARENA_TEST(ill_formed_bytes_are_replaced_one_by_one),
+		cmocka_unit_test(code_points_come_one_after_another),
+		cmocka_unit_test(graphemes_are_what_people_count),
+		cmocka_unit_test(words_are_runs_or_single_signs),
+		ARENA_TEST(folding_makes_spellings_of_a_term_equal),
+		ARENA_TEST(squeezing_forgets_only_white_space_and_composition),
+		ARENA_TEST(bare_text_has_no_white_space),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
