@@ -1,1 +1,62 @@
--- views
+-- Views for reports and panels. What can be computed from the trail is a view here, never a column. Read-only for all but the
+-- owner; a view reads the trail as draftmill_owner, so draftmill_reader needs no more than the view.
+set role draftmill_owner;
+set search_path = draftmill;
+
+-- One row a call that has its stored reply, or that the worker gave up.
+create view v_call as
+select s.job_no, j.batch, j.profile, s.call_no, s.step_no, s.fact, s.role, s.model_asked, s.model, s.class, s.finish_reason,
+	s.http_status, s.request_id, s.latency_ms, s.tokens_in, s.tokens_cached, s.tokens_out, s.cost_micro_usd, s.n_maybe_billed,
+	s.worker_id, s.at
+from step s join job j using (job_no)
+where s.call_no is not null;
+
+-- One row an intent: from its commit on the call may have been sent. Of a step, for the i-th call of its action bit i of
+-- intents; of an attempt, its row. attempt_no is 0 for a step's.
+create view v_intent as
+select s.job_no, s.step_no, split_part(c.words, ' ', 2)::int as call_no, 0 as attempt_no, split_part(c.words, ' ', 1) as role,
+	s.worker_id, s.at
+from step s
+cross join lateral string_to_table(substr(s.action, 6), ', ') with ordinality as c (words, i)
+where s.action like 'call %' and (s.intents >> (c.i::int - 1)) & 1 = 1
+union all
+select a.job_no, null, a.call_no, a.attempt_no, null, a.worker_id, a.at
+from attempt a;
+
+-- One row a job that sent, or may have sent, more than it has replies for: retries, and calls lost in a crash.
+create view v_unanswered as
+select i.job_no, i.n_intent, coalesce(r.n_reply, 0) as n_reply, i.n_intent - coalesce(r.n_reply, 0) as n_unanswered
+from (select job_no, count(*) as n_intent from v_intent group by job_no) i
+left join (select job_no, count(*) as n_reply from step where fact = 'replied' group by job_no) r using (job_no)
+where i.n_intent > coalesce(r.n_reply, 0);
+
+-- One row a job, with its outcome if it has one. elapsed_ms runs from the record's reading to the end; model_ms is the part
+-- that model calls took, and own_ms the rest: waiting for slots, pauses before retries, the database, ourselves.
+create view v_job as
+select j.job_no, j.source, j.id, j.revision, j.batch, j.tenant, j.subject, j.profile, j.stakes, j.at as taken_at, o.at as ended_at,
+	o.outcome, o.stop_reason, o.draft_no, o.score, o.n_iterations, o.n_calls, o.tokens_in, o.tokens_cached, o.tokens_out,
+	o.cost_micro_usd, o.active_ms, c.model_ms, e.elapsed_ms, greatest(e.elapsed_ms - c.model_ms, 0) as own_ms
+from job j
+left join outcome o using (job_no)
+cross join lateral (select (extract(epoch from o.at - j.at) * 1000)::bigint as elapsed_ms) e
+cross join lateral (
+	select coalesce((select sum(s.latency_ms) from step s where s.job_no = j.job_no), 0)::bigint
+		+ coalesce((select sum(a.latency_ms) from attempt a where a.job_no = j.job_no), 0)::bigint as model_ms) c;
+
+-- One row a job that has a draft: failed checks of the first draft, and of the one its outcome names (without one: the latest).
+create view v_violation as
+select j.job_no, j.batch, j.profile, first.n_failed as first_n_failed, first.n_hard_failed as first_n_hard_failed,
+	last.draft_no as last_draft_no, last.n_failed as last_n_failed, last.n_hard_failed as last_n_hard_failed
+from job j
+join draft first on first.job_no = j.job_no and first.draft_no = 0
+left join outcome o on o.job_no = j.job_no
+cross join lateral (
+	select d.draft_no, d.n_failed, d.n_hard_failed from draft d
+	where d.job_no = j.job_no and d.draft_no = coalesce(o.draft_no, d.draft_no)
+	order by d.draft_no desc limit 1) last;
+
+grant select on v_call, v_intent, v_unanswered, v_job, v_violation to draftmill_reader;
+grant select on v_call, v_job to draftmill_reviewer;
+
+reset search_path;
+reset role;

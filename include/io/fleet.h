@@ -49,23 +49,26 @@ struct fleet_events {
 	void (*event)(void *owner, const struct orphan_event *);
 };
 
+/* Connects and registers, and makes the months ahead, by itself; the strings of the configuration are copied. A registration
+ * whose answer was lost is made again; the row of the first is ended by the others when its lease runs out. */
 struct fleet *fleet_open(struct reactor *, const struct fleet_config *, const struct fleet_events *, void *owner);
-int64_t fleet_worker_id(const struct fleet *);
+int64_t fleet_worker_id(const struct fleet *); /* 0: not registered yet */
 int fleet_n_alive(const struct fleet *); /* workers with a lease, this one included; at least 1 */
 
 /* The last answered heartbeat is younger than the lease, by CLOCK_BOOTTIME since the beat was sent. False: send nothing. */
 bool fleet_may_act(const struct fleet *);
-/* Until when, clock_mono_ms(); for a SIGCONT handler. */
+/* Until when, clock_mono_ms(); for a SIGCONT handler. 0: no heartbeat was answered yet. */
 int64_t fleet_lease_until_mono_ms(const struct fleet *);
 
 /* A number from the blocks drawn ahead, rising; 0: none left just now. */
 int64_t fleet_number(struct fleet *);
 int64_t fleet_n_numbers(const struct fleet *); /* how many are left just now */
 
-/* Takes over up to @n_jobs orphaned jobs and any orphaned events, and what is ours in the database but unknown in memory
- * (a lost answer): ->job and ->event follow, from the loop. One at a time; a call while one runs is ignored. */
+/* Takes over up to @n_jobs orphaned jobs and up to 256 orphaned events, if the last heartbeat saw any: ->job and ->event follow,
+ * from the loop, one by one. A call while that goes on is ignored. */
 void fleet_adopt(struct fleet *, int n_jobs);
-/* Lets adopt() pass over what is in memory: is this job known? */
+/* Is this todo row in memory? Asked after each reconnect and twice a minute about all that is ours in the database. What is unknown
+ * twice, 5 s apart, was lost with an answer: it comes by ->job or ->event like an orphan. */
 typedef bool fleet_known_fn(void *owner, int64_t job_no, struct str what);
 void fleet_knows(struct fleet *, fleet_known_fn *, void *owner);
 int64_t fleet_n_orphans(const struct fleet *); /* jobs, by the last heartbeat; intake leaves room for them */
@@ -81,8 +84,9 @@ void fleet_strike(struct fleet *, const struct strike *, const char *incident, r
 typedef void drained_fn(void *owner, bool drained, int64_t n_left);
 void fleet_drained(struct fleet *, const char *cluster, const struct partition_end *, int n, drained_fn *, void *owner);
 
-/* Orderly end: marks itself dead ("stopped") and orphans what it still has. @done runs once, also without a database. */
+/* Orderly end: marks itself dead ("stopped") and orphans what it still has. @done runs once, from the loop; without a database
+ * after 2 s. No other callback follows but those of fleet_strike() and fleet_drained(). */
 void fleet_leave(struct fleet *, reactor_fn *done, void *owner);
-void fleet_free(struct fleet *);
+void fleet_free(struct fleet *); /* not from within one of its callbacks; NULL is fine */
 
 #endif

@@ -129,6 +129,14 @@ void run_end_outside(struct run *r, int step_no, enum stop_reason why, const str
 
 /* ---- stored: now, and only now, act ---- */
 
+static bool in_flight(const struct run *r, int call_no)
+{
+	for (int i = 0; i < r->n_call; i++)
+		if (r->call[i]->call.no == call_no)
+			return r->call[i]->in_flight;
+	return false;
+}
+
 /* What ends it from outside is a level: it holds until the loop has heard it. */
 void run_heed_stop(struct run *r)
 {
@@ -137,20 +145,34 @@ void run_heed_stop(struct run *r)
 			 .call_no = -1,
 			 .active_ms = run_active_ms(r),
 			 .stop = r->stop};
+	const struct call *open[LOOP_CALLS];
+	int n;
 
 	if (r->stop == STOP_NONE || r->storing)
 		return;
-	for (int i = 0; i < r->n_call; i++)
-		f.lost[i] = r->call[i]->in_flight;
+	n = loop_open(r->loop, open);
+	for (int i = 0; i < n; i++)
+		f.lost[i] = in_flight(r, open[i]->no);
 	run_feed(r, &f);
+}
+
+void run_return_slots(struct run *r)
+{
+	for (int i = 0; i < r->out.n_call; i++)
+		if (r->rows.step.intents >> i & 1)
+			limit_return(service_of(r->runs, r->out.call[i].model)->limit);
 }
 
 static void act(struct run *r)
 {
+	if (r->stop != STOP_NONE) {
+		run_return_slots(r);
+		run_heed_stop(r);
+		return;
+	}
 	for (int i = 0; i < r->out.n_call; i++)
 		call_begin(r, &r->out.call[i], r->rows.step.intents >> i & 1, r->last_attempt[i]);
 	memset(r->last_attempt, 0, sizeof(r->last_attempt));
-	run_heed_stop(r);
 }
 
 /* PostgreSQL will not have this step's data: the job ends in its place, naming no draft. */
@@ -162,9 +184,7 @@ static void refused(struct run *r, const struct stored_why *why)
 		run_free(r); /* not even its end can be stored: its todo row stays for a person */
 		return;
 	}
-	for (int i = 0; i < r->out.n_call; i++)
-		if (r->rows.step.intents >> i & 1)
-			limit_return(service_of(r->runs, r->out.call[i].model)->limit);
+	run_return_slots(r);
 	run_end_outside(r, r->out.step_no, STOP_poison, loop_history(r->loop), -1);
 }
 

@@ -145,10 +145,7 @@ static void intake_stored(void *owner, enum stored how, const struct stored_why 
 		run_stored(r, how, why);
 		return;
 	}
-	for (int i = 0; i < r->out.n_call; i++) /* its calls will not be made */
-		if (r->rows.step.intents >> i & 1)
-			limit_return(service_of(r->runs, r->out.call[i].model)->limit);
-	r->out.n_call = 0;
+	run_return_slots(r); /* its calls will not be made */
 	if (how == STORED_DUPLICATE) {
 		c->hooks->settled(c->owner, r->message.topic, r->message.partition,
 				  r->message.offset, SETTLED_DUPLICATE);

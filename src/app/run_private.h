@@ -82,6 +82,8 @@ int64_t run_active_ms(const struct run *);
 stored_fn run_stored;
 /* Ends it if that is wanted from outside and nothing is being stored. */
 void run_heed_stop(struct run *);
+/* Gives back the slots of calls that r->rows carries the intents of and that will not be sent. */
+void run_return_slots(struct run *);
 /* Ends the job without its loop: it crashed workers, cannot be stored, or its trail is not this program's. */
 void run_end_outside(struct run *, int step_no, enum stop_reason, const struct history *,
 		     int draft_no);

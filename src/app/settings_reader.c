@@ -22,6 +22,26 @@ void settings_fault(struct settings_reader *r, struct origin origin, const char 
 	r->fault(r->owner, &err);
 }
 
+struct origin settings_line(struct settings_reader *r, const struct yaml *y)
+{
+	return (struct origin){arena_printf(r->a, "%s:%d", r->out->path, y->line).p,
+			       r->out->directory};
+}
+
+void settings_unknown(struct settings_reader *r, struct origin origin, struct str key)
+{
+	struct suggest s = {.wanted = key};
+	struct str name = setting_instance(key);
+	const struct setting *setting;
+
+	for (int i = 0; (setting = setting_at(i)); i++)
+		suggest_offer(&s, setting_key(r->a, setting, name.n ? name : STR_OF("NAME")));
+	settings_fault(r, origin, "%.*s: unknown; %s%.*s", STR_ARG(key),
+		       s.best.p ? "did you mean "
+				: "`draftmill check config --help` lists the keys",
+		       STR_ARG(s.best));
+}
+
 static bool store(struct settings_reader *r, const struct setting *setting, struct str key,
 		  const struct yaml *value, struct origin origin, void *base)
 {
@@ -58,46 +78,45 @@ static bool may_add(struct settings_reader *r, struct str name, int n, int most,
 		    struct origin origin)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
-	bool fine = name.n <= NAME_BYTES_MAX;
+	bool fine = name.n > 0 && name.n <= NAME_BYTES_MAX;
 
 	for (size_t i = 0; i < name.n; i++)
 		fine = fine && memchr(allowed, name.p[i], sizeof(allowed) - 1);
 	if (!fine)
-		settings_fault(r, origin, "name \"%.*s\": give 1 to %d characters of a-z 0-9 -",
+		settings_fault(r, origin,
+			       "\"%.*s\" is no name here; give 1 to %d characters of a-z 0-9 -",
 			       STR_ARG(name), NAME_BYTES_MAX);
 	else if (n == most)
 		settings_fault(r, origin, "more than %d of a kind; leave some out", most);
 	return fine && n < most;
 }
 
-static struct provider_entry *add_provider(struct settings_reader *r, struct str name,
-					   struct origin origin)
+static struct provider *add_provider(struct settings_reader *r, struct str name)
 {
-	struct provider_entry *entry = &r->provider[r->out->n_provider++];
+	struct provider *provider = &r->provider[r->out->n_provider++];
 	struct str key = STR("providers.openai.base_url");
 	const char *url = getenv("OPENAI_BASE_URL");
 
-	entry->row.name = arena_str(r->a, name);
-	entry->place = origin.place;
-	set_defaults(r, IN_PROVIDER, entry);
+	provider->name = arena_str(r->a, name);
+	set_defaults(r, IN_PROVIDER, provider);
 	if (str_is(name, "openai") && url && *url) {
 		struct yaml value = {.text = str_c(url), .quoted = true};
 		struct origin variable = {"environment variable OPENAI_BASE_URL", NULL};
-		(void)store(r, setting_at(setting_index(key)), key, &value, variable, entry);
+		(void)store(r, setting_at(setting_index(key)), key, &value, variable, provider);
 	}
-	return entry;
+	return provider;
 }
 
-static struct provider_entry *provider_of(struct settings_reader *r, struct str name,
-					  struct origin origin)
+static struct provider *provider_of(struct settings_reader *r, struct str name,
+				    struct origin origin)
 {
 	int n = r->out->n_provider;
 
 	for (int i = 0; i < n; i++) {
-		if (str_eq(r->provider[i].row.name, name))
+		if (str_eq(r->provider[i].name, name))
 			return &r->provider[i];
 	}
-	return may_add(r, name, n, PROVIDERS_MAX, origin) ? add_provider(r, name, origin) : NULL;
+	return may_add(r, name, n, PROVIDERS_MAX, origin) ? add_provider(r, name) : NULL;
 }
 
 static struct model_entry *model_of(struct settings_reader *r, struct str name,
@@ -116,6 +135,11 @@ static struct model_entry *model_of(struct settings_reader *r, struct str name,
 	entry->place = origin.place;
 	set_defaults(r, IN_MODEL, entry);
 	return entry;
+}
+
+bool settings_add(struct settings_reader *r, bool is_model, struct str name, struct origin origin)
+{
+	return is_model ? model_of(r, name, origin) != NULL : provider_of(r, name, origin) != NULL;
 }
 
 /* --- kafka.options --- */
@@ -150,46 +174,142 @@ static void set_options(struct settings_reader *r, struct str key, const struct 
 		set_option(r, str_sub(key, n_prefix, key.n), value, origin);
 	else if (value->kind == YAML_MAP)
 		for (const struct yaml *y = value->child; y; y = y->next)
-			set_option(r, y->key, y, origin);
+			set_option(r, y->key, y, settings_line(r, y));
 	else if (value->text.n > 0 || value->kind == YAML_LIST)
 		settings_fault(r, origin, "kafka.options: give properties as keys under it");
 }
 
 /* --- prices --- */
 
-static void set_price_key(struct settings_reader *r, struct str prices, const struct yaml *value,
-			  struct origin origin, struct price *price, uint64_t *given)
-{
-	struct str key = arena_printf(r->a, "%.*s.%s", STR_ARG(prices), value->key.p);
-	int i = setting_index(key);
-
-	if (i >= 0) {
-		*given |= UINT64_C(1) << i;
-		(void)store(r, setting_at(i), key, value, origin, price);
-		return;
-	}
-	const struct setting *setting;
-	struct suggest s = {.wanted = key};
-	for (i = 0; (setting = setting_at(i)); i++) {
-		if (setting->section == IN_PRICE)
-			suggest_offer(&s, setting_key(r->a, setting, setting_instance(prices)));
-	}
-	settings_fault(r, origin, "%.*s: unknown%s%.*s", STR_ARG(key),
-		       s.best.p ? "; did you mean " : "; leave it out", STR_ARG(s.best));
-}
-
-/* Names every key of @section that must be given and is not; what stands for NAME is @name's. */
+/* Names every key of @section that must be given and is not. */
 static void demand(struct settings_reader *r, enum setting_section section, struct str name,
 		   uint64_t given, struct origin origin)
 {
 	const struct setting *setting;
 
 	for (int i = 0; (setting = setting_at(i)); i++) {
-		if (setting->section != section || setting->doc.fallback ||
-		    (given >> i & 1))
-			continue;
-		settings_fault(r, origin, "%.*s: missing; give this %s: %s",
-			       STR_ARG(setting_key(r->a, setting, name)), setting->doc.type,
-			       setting->doc.text);
+		if (setting->section == section && !setting->doc.fallback && !(given >> i & 1))
+			settings_fault(r, origin, "%.*s: missing; give it (%s: %s)",
+				       STR_ARG(setting_key(r->a, setting, name)), setting->doc.type,
+				       setting->doc.text);
 	}
+}
+
+static void read_price(struct settings_reader *r, struct str prices, const struct yaml *row,
+		       struct price *out)
+{
+	uint64_t given = 0;
+
+	out->cached = -1;
+	for (const struct yaml *y = row->child; y; y = y->next) {
+		struct str key = arena_printf(r->a, "%.*s.%s", STR_ARG(prices), y->key.p);
+		int i = setting_index(key);
+		if (i < 0) {
+			settings_unknown(r, settings_line(r, y), key);
+			continue;
+		}
+		given |= UINT64_C(1) << i;
+		(void)store(r, setting_at(i), key, y, settings_line(r, y), out);
+	}
+	demand(r, IN_PRICE, setting_instance(prices), given, settings_line(r, row));
+	if (out->cached < 0)
+		out->cached = out->in;
+}
+
+static void set_prices(struct settings_reader *r, struct str key, const struct yaml *value,
+		       struct origin origin, struct model *model)
+{
+	int n = 0;
+
+	if (value->kind != YAML_LIST || !value->child) {
+		settings_fault(r, origin, "%.*s: give a list of rows, in the file", STR_ARG(key));
+		return;
+	}
+	for (const struct yaml *y = value->child; y; y = y->next)
+		n++;
+	struct price *price = arena_array(r->a, struct price, n);
+	model->price = price;
+	model->n_price = n;
+	for (const struct yaml *y = value->child; y; y = y->next, price++) {
+		read_price(r, key, y, price);
+		if (price > model->price && price->valid_from_ms <= price[-1].valid_from_ms)
+			settings_fault(r, settings_line(r, y),
+				       "%.*s: not after the row before; order the rows by day",
+				       STR_ARG(key));
+	}
+}
+
+/* --- by key --- */
+
+void settings_set(struct settings_reader *r, int i, struct str key, const struct yaml *value,
+		  struct origin origin)
+{
+	const struct setting *setting = setting_at(i);
+	struct str name = setting_instance(key);
+	struct provider *provider;
+	struct model_entry *model;
+
+	if (setting->kind == SETTING_OPTIONS) {
+		set_options(r, key, value, origin);
+	} else if (setting->section == IN_SETTINGS) {
+		(void)store(r, setting, key, value, origin, r->out);
+	} else if (setting->section == IN_PRICE) {
+		settings_fault(r, origin, "%.*s: prices stand in the file, as a list of rows",
+			       STR_ARG(key));
+	} else if (setting->section == IN_PROVIDER) {
+		provider = provider_of(r, name, origin);
+		if (provider)
+			(void)store(r, setting, key, value, origin, provider);
+	} else {
+		model = model_of(r, name, origin);
+		if (!model)
+			return;
+		model->given |= UINT64_C(1) << i;
+		if (setting->kind == SETTING_PRICES)
+			set_prices(r, key, value, origin, &model->row);
+		else
+			(void)store(r, setting, key, value, origin, model);
+	}
+}
+
+/* --- what only all sources together can tell --- */
+
+static void check_model(struct settings_reader *r, const struct model_entry *entry)
+{
+	const struct model *model = &entry->row;
+	struct origin origin = {entry->place, NULL};
+	struct suggest s = {.wanted = model->provider};
+
+	demand(r, IN_MODEL, model->name, entry->given, origin);
+	if (!model->provider.p)
+		return;
+	for (int i = 0; i < r->out->n_provider; i++) {
+		if (str_eq(r->provider[i].name, model->provider))
+			return;
+		suggest_offer(&s, r->provider[i].name);
+	}
+	settings_fault(r, origin, "models.%.*s.provider: there is no provider \"%.*s\"%s%.*s",
+		       STR_ARG(model->name), STR_ARG(model->provider),
+		       s.best.p ? "; did you mean " : "; name one of `providers`", STR_ARG(s.best));
+}
+
+void settings_finish(struct settings_reader *r)
+{
+	struct settings *out = r->out;
+	struct model *model = arena_array(r->a, struct model, out->n_model);
+	struct model_limits *limits = arena_array(r->a, struct model_limits, out->n_model);
+	const char **topic = arena_array(r->a, const char *, out->n_job_topic);
+
+	for (int i = 0; i < out->n_model; i++) {
+		check_model(r, &r->model[i]);
+		model[i] = r->model[i].row;
+		limits[i] = r->model[i].limits;
+	}
+	for (int i = 0; i < out->n_job_topic; i++)
+		topic[i] = arena_printf(r->a, "%s%s", out->kafka_topic_prefix, out->job_topic[i]).p;
+	out->provider = r->provider;
+	out->model = model;
+	out->model_limits = limits;
+	out->job_topic = topic;
+	out->kafka_option = r->option;
 }

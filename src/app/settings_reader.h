@@ -14,7 +14,7 @@ struct settings_reader {
 	fault_fn *fault;
 	void *owner;
 	int n_fault;
-	struct provider_entry *provider; /* out->n_provider of them, and so on */
+	struct provider *provider; /* out->n_provider of them, and so on */
 	struct model_entry *model;
 	struct kafka_option *option;
 };
@@ -24,12 +24,25 @@ struct origin {
 	const char *folder; /* where relative paths start; NULL: the working directory */
 };
 
-void settings_fault(struct settings_reader *, struct origin, const char *format, ...) PRINTF_LIKE(3, 4);
+struct origin settings_line(struct settings_reader *,
+			    const struct yaml *); /* of the file being read */
 
-/* The default of each key that is no provider's and no model's; theirs are set as they are named. */
+void settings_fault(struct settings_reader *, struct origin, const char *format, ...)
+	PRINTF_LIKE(3, 4);
+void settings_unknown(struct settings_reader *, struct origin,
+		      struct str key); /* the fault, with a suggestion */
+
+/* The default of each key that is no provider's and no model's; theirs are set when they are named first. */
 void settings_defaults(struct settings_reader *);
 
+/* A provider or a model comes to be, with its defaults; false: the name will not do, which was told. */
+bool settings_add(struct settings_reader *, bool is_model, struct str name, struct origin);
+
 /* Sets a key that setting_index() knows, as row @i; a value of the key set before gives way. */
-void settings_set(struct settings_reader *, int i, struct str key, const struct yaml *value, struct origin);
+void settings_set(struct settings_reader *, int i, struct str key, const struct yaml *value,
+		  struct origin);
+
+/* After all sources: what is missing, and whole settings. */
+void settings_finish(struct settings_reader *);
 
 #endif

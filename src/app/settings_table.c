@@ -4,16 +4,20 @@
 #define MICRO INT64_C(1000000)
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
-static const char *const samplings[] = {"send", "omit", NULL};                          /* enum sampling */
-static const char *const schema_modes[] = {"json_schema", "json_object", "none", NULL}; /* enum schema_mode */
+const char *const setting_samplings[] = {"send", "omit", NULL};
+
+const char *const setting_schema_modes[] = {"json_schema", "json_object", "none", NULL};
 static const char *const max_tokens_fields[] = {"max_completion_tokens", "max_tokens", NULL};
 
 /* KEY, FALLBACK (NULL: it must be given; "": there is none), what it is for, then where it goes. */
-#define ROW(type, unit, k, key, fallback, text, ...)                                              \
-	{{key, type, fallback, unit, text}, .kind = SETTING_##k, __VA_ARGS__}
-#define TO(section_, structure, field) .section = IN_##section_, .offset = offsetof(struct structure, field)
+#define ROW(type, unit, k, key, fallback, text, ...)                                               \
+	{                                                                                          \
+		{key, type, fallback, unit, text}, .kind = SETTING_##k, __VA_ARGS__                \
+	}
+#define TO(section_, structure, field)                                                             \
+	.section = IN_##section_, .offset = offsetof(struct structure, field)
 #define SETTINGS(field) TO(SETTINGS, settings, field)
-#define PROVIDER(field) TO(PROVIDER, provider_entry, row.field)
+#define PROVIDER(field) TO(PROVIDER, provider, field)
 #define MODEL(field) TO(MODEL, model_entry, row.field)
 #define LIMIT(field) TO(MODEL, model_entry, limits.field)
 #define PRICE(field) TO(PRICE, price, field)
@@ -21,9 +25,11 @@ static const char *const max_tokens_fields[] = {"max_completion_tokens", "max_to
 #define TEXT(...) ROW("text", "", TEXT, __VA_ARGS__)
 #define STRING(...) ROW("text", "", STR, __VA_ARGS__)
 #define PATH(...) ROW("path", "", PATH, __VA_ARGS__)
-#define INTEGER(unit, least, most, ...) ROW("integer", unit, INTEGER, __VA_ARGS__, .min = (least), .max = (most))
-#define MS(least, most, ...) ROW("duration", "ms", INTEGER, __VA_ARGS__, .min = (least), .max = (most))
-#define USD(...)                                                                                  \
+#define INTEGER(unit, least, most, ...)                                                            \
+	ROW("integer", unit, INTEGER, __VA_ARGS__, .min = (least), .max = (most))
+#define MS(least, most, ...)                                                                       \
+	ROW("duration", "ms", INTEGER, __VA_ARGS__, .min = (least), .max = (most))
+#define USD(...)                                                                                   \
 	ROW("decimal", "USD per million tokens", DECIMAL, __VA_ARGS__, .scale = MICRO,             \
 	    .min = MICRO / 1000, .max = 10000 * MICRO)
 
@@ -62,12 +68,12 @@ static const struct setting table[] = {
 	INTEGER("tokens", 1, 100000, "models.NAME.tokens_per_kb", "500", "upper estimate of the input tokens in 1,000 bytes; caps are reserved by it", MODEL(tokens_per_kb)),
 	INTEGER("tokens", 1, 1000000000, "models.NAME.max_output_tokens", "16384", "most the model writes in one reply", MODEL(max_output_tokens)),
 	MS(1, DAY_MS, "models.NAME.timeout_ms", "60000", "longest time of one call", MODEL(timeout_ms)),
-	ROW("text", "", CHOICE, "models.NAME.sampling", "omit", "send the temperature, or omit it where the model takes none", MODEL(sampling), .choice = samplings),
+	ROW("text", "", CHOICE, "models.NAME.sampling", "omit", "send the temperature, or omit it where the model takes none", MODEL(sampling), .choice = setting_samplings),
 	ROW("decimal", "", DECIMAL, "models.NAME.temperature", "0.7", "0 to 2, with sampling: send", MODEL(temperature_milli), .scale = 1000, .max = 2000),
-	ROW("text", "", CHOICE, "models.NAME.schema_mode", "json_schema", "how JSON is asked for: json_schema, json_object or none", MODEL(schema_mode), .choice = schema_modes),
+	ROW("text", "", CHOICE, "models.NAME.schema_mode", "json_schema", "how JSON is asked for: json_schema, json_object or none", MODEL(schema_mode), .choice = setting_schema_modes),
 	STRING("models.NAME.max_tokens_field", "max_completion_tokens", "max_completion_tokens, or max_tokens for older models and imitators", MODEL(max_tokens_field), .choice = max_tokens_fields),
 	STRING("models.NAME.reasoning_effort", "", "sent as it is; without it the model decides", MODEL(reasoning_effort)),
-	INTEGER("a minute", 0, 1000000000, "models.NAME.requests_per_minute", "0", "limit of all workers together; 0 is none", LIMIT(requests_per_minute)),
+	INTEGER("requests", 0, 1000000000, "models.NAME.requests_per_minute", "0", "limit of all workers together; 0 is none", LIMIT(requests_per_minute)),
 	INTEGER("calls", 0, 100000, "models.NAME.concurrency", "128", "calls open at once in one worker; 0 is no limit", LIMIT(concurrency)),
 	ROW("list", "", PRICES, "models.NAME.prices", NULL, "list prices, a row for each day from which they hold", MODEL(price)),
 	ROW("date", "", DATE, "models.NAME.prices.valid_from", NULL, "first day, UTC; the rows stand in this order", PRICE(valid_from_ms)),
@@ -88,69 +94,4 @@ const struct setting *setting_at(int i)
 const struct setting_doc *setting_doc_at(int i)
 {
 	return i < N_TABLE ? &table[i].doc : NULL;
-}
-
-/* Cuts the part before the first dot off. */
-static struct str next_part(struct str *key)
-{
-	const char *dot = memchr(key->p, '.', key->n);
-	size_t n = dot ? (size_t)(dot - key->p) : key->n;
-	struct str part = str_sub(*key, 0, n);
-
-	*key = str_sub(*key, n + 1, key->n);
-	return part;
-}
-
-/* How @key stands to a row's key: the same, or a beginning of it, or something else. */
-enum relation { OTHER, BEGINNING, SAME };
-
-static enum relation relate(const struct setting *setting, struct str key)
-{
-	struct str pattern = str_c(setting->doc.key);
-
-	while (key.n > 0) {
-		if (pattern.n == 0)
-			return setting->kind == SETTING_OPTIONS ? SAME : OTHER;
-		struct str want = next_part(&pattern), part = next_part(&key);
-		if (part.n == 0 || !(str_is(want, "NAME") || str_eq(want, part)))
-			return OTHER;
-	}
-	return pattern.n ? BEGINNING : SAME;
-}
-
-int setting_index(struct str key)
-{
-	for (int i = 0; i < N_TABLE; i++) {
-		if (relate(&table[i], key) == SAME)
-			return i;
-	}
-	return -1;
-}
-
-bool setting_is_section(struct str key)
-{
-	for (int i = 0; i < N_TABLE; i++) {
-		if (relate(&table[i], key) == BEGINNING)
-			return true;
-	}
-	return false;
-}
-
-struct str setting_instance(struct str key)
-{
-	struct str section = next_part(&key);
-
-	if (!str_is(section, "providers") && !str_is(section, "models"))
-		return (struct str){NULL, 0};
-	return next_part(&key);
-}
-
-struct str setting_key(struct arena *a, const struct setting *setting, struct str name)
-{
-	struct str key = str_c(setting->doc.key);
-	int64_t at = str_find(key, STR_OF("NAME"), 0);
-
-	if (at < 0)
-		return key;
-	return arena_printf(a, "%.*s%.*s%s", (int)at, key.p, STR_ARG(name), key.p + at + 4);
 }

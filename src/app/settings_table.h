@@ -6,19 +6,19 @@
 
 #include "app/settings.h"
 
-enum setting_kind {        /* what the text becomes */
-	SETTING_TEXT,      /* const char * */
-	SETTING_PATH,      /* const char *; in the file and by default from the file's folder on */
-	SETTING_URL,       /* const char *: https, or http to this machine */
-	SETTING_STR,       /* struct str */
-	SETTING_INTEGER,   /* int64_t */
-	SETTING_DECIMAL,   /* int64_t, in units of 1/scale */
-	SETTING_DATE,      /* int64_t, Unix ms */
-	SETTING_CHOICE,    /* enum: the place among `choice` */
-	SETTING_WIRE,      /* const struct wire * */
-	SETTING_LIST,      /* const char *const *, the number right behind it as an int */
-	SETTING_OPTIONS,   /* kafka.options: all keys under it are one row */
-	SETTING_PRICES,    /* a list of maps, whose keys are rows of their own */
+enum setting_kind {		  /* what the text becomes */
+		    SETTING_TEXT, /* const char * */
+		    SETTING_PATH, /* const char *; in the file and by default from the file's folder on */
+		    SETTING_URL,     /* const char *: https, or http to this machine */
+		    SETTING_STR,     /* struct str */
+		    SETTING_INTEGER, /* int64_t */
+		    SETTING_DECIMAL, /* int64_t, in units of 1/scale */
+		    SETTING_DATE,    /* int64_t, Unix ms */
+		    SETTING_CHOICE,  /* enum: the place among `choice` */
+		    SETTING_WIRE,    /* const struct wire * */
+		    SETTING_LIST,    /* const char *const *, the number right behind it as an int */
+		    SETTING_OPTIONS, /* kafka.options: all keys under it are one row */
+		    SETTING_PRICES,  /* a list of maps, whose keys are rows of their own */
 };
 
 enum setting_section { IN_SETTINGS, IN_PROVIDER, IN_MODEL, IN_PRICE };
@@ -27,24 +27,22 @@ struct setting {
 	struct setting_doc doc;
 	enum setting_kind kind;
 	enum setting_section section;
-	size_t offset;             /* in the section's struct */
-	int64_t min, max;          /* of the number as stored */
+	size_t offset;	  /* in the section's struct */
+	int64_t min, max; /* of the number as stored */
 	int64_t scale;
 	const char *const *choice; /* NULL at the end; also of a text that is one of few */
 };
 
-/* A section's struct while it is read. */
-struct provider_entry {
-	struct provider row;
-	const char *place; /* where it was named first */
-	uint64_t given;    /* bit i: row i of the table has a value */
-};
+/* A model while it is read; a provider is struct provider. */
 struct model_entry {
 	struct model row;
 	struct model_limits limits;
-	const char *place;
-	uint64_t given;
+	const char *place; /* where it was named first */
+	uint64_t given;	   /* bit i: row i of the table has a value */
 };
+
+/* By the values of enum sampling and enum schema_mode; NULL at the end. */
+extern const char *const setting_samplings[], *const setting_schema_modes[];
 
 const struct setting *setting_at(int i); /* NULL past the end; less than 64 */
 

@@ -69,10 +69,9 @@ static enum status store_number(const struct setting *setting, struct str text, 
 			    : str_to_int(text, INT64_MIN, INT64_MAX, &value);
 
 	if (!fine)
-		return refuse_number(setting, text,
-				     setting->kind == SETTING_DECIMAL ? "no plain decimal"
-								      : "no integer",
-				     err);
+		return refuse_number(
+			setting, text,
+			setting->kind == SETTING_DECIMAL ? "no plain decimal" : "no integer", err);
 	if (value < setting->min || value > setting->max)
 		return refuse_number(setting, text, "out of range", err);
 	*field = value;
@@ -115,11 +114,13 @@ static enum status store_url(struct arena *a, struct str text, const char **fiel
 	struct endpoint endpoint = {.url = arena_str(a, text).p};
 
 	if (memchr(text.p, '@', text.n))
-		return err_set(err, ST_INVALID,
-			       "a URL with a user in it is refused; name the credential by key_env or key_file");
+		return err_set(
+			err, ST_INVALID,
+			"a URL with a user in it is refused; name the credential by key_env or key_file");
 	if (memchr(text.p, '?', text.n) || memchr(text.p, '#', text.n))
-		return err_set(err, ST_INVALID,
-			       "a URL without ? and # is wanted; the path of the API is put behind it");
+		return err_set(
+			err, ST_INVALID,
+			"a URL without ? and # is wanted; the path of the API is put behind it");
 	*field = endpoint.url;
 	return endpoint_check(&endpoint, err);
 }

@@ -8,7 +8,7 @@
 
 /* Stores @value in the field of @base that the row names; strings in @a. A relative path starts at @folder; NULL: it is taken as it is.
  * ST_INVALID: *err is "what is wrong; the mend", without the place. Not for SETTING_OPTIONS and SETTING_PRICES. */
-enum status setting_store(struct arena *a, const struct setting *, const struct yaml *value, const char *folder,
-			  void *base, struct err *err) MUST_CHECK;
+enum status setting_store(struct arena *a, const struct setting *, const struct yaml *value,
+			  const char *folder, void *base, struct err *err) MUST_CHECK;
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "io/fleet.h"
 #include "io/pg_array.h"
+#include "io/pg_row.h"
 
 struct op;
 
@@ -18,7 +19,8 @@ struct op_kind {
 	struct op_statement {
 		const char *name; /* it is prepared under; NULL: the end of the list */
 		const char *sql;
-		const struct table *table; /* its columns stand where @sql has an '@'; may be NULL */
+		const struct table
+			*table; /* its columns stand where @sql has an '@'; may be NULL */
 	} statement[5];
 	/* The answer to the @i-th statement; not committed yet, and may come again. May be NULL. */
 	void (*answer)(struct fleet *, struct op *, int i, const struct pg_rows *);
@@ -66,7 +68,8 @@ struct take { /* fleet_take.c: from the database into memory, one at a time */
 	bool busy;
 	struct todo_list list; /* to be loaded; the first @next are */
 	int next;
-	struct todo_list suspect, unknown; /* ours but not in memory: at the last look, at this one */
+	struct todo_list suspect,
+		unknown; /* ours but not in memory: at the last look, at this one */
 	int64_t looked_mono_ms, look_mono_ms; /* when it was, when the next is due */
 	struct arena *arena;		      /* of what is being loaded */
 	struct orphan_job job;
@@ -75,17 +78,17 @@ struct take { /* fleet_take.c: from the database into memory, one at a time */
 	void *knows_owner;
 };
 
-struct ledger { /* fleet_ledger.c: marks and strikes as read by one heartbeat */
-	struct arena *arena;
+struct ledger {		     /* fleet_ledger.c: marks and strikes as read once */
+	struct arena *arena; /* NULL: never */
 	struct intake_mark {
 		struct str cluster, topic;
 		int64_t partition, next_offset;
-	} *mark;
+	} * mark;
 	int n_mark;
 	struct strike_count {
 		struct str what;
 		int64_t n;
-	} *strike; /* by what */
+	} * strike; /* by what */
 	int n_strike;
 };
 
@@ -93,7 +96,6 @@ struct fleet { /* fleet.c */
 	struct reactor *reactor;
 	struct fleet_events events;
 	void *owner;
-	char *host, *version;
 	int64_t lease_ms;
 	struct pg *pg;
 	struct timer *tick;
@@ -101,10 +103,11 @@ struct fleet { /* fleet.c */
 
 	int64_t worker_id; /* 0: not registered */
 	char timeline[16];
-	int64_t lease_until_mono_ms;
+	int64_t lease_until_mono_ms,
+		months_mono_ms; /* 0: no answer yet; when months are made ahead next */
 	int64_t n_alive, n_orphans;
 	bool orphan_events;
-	bool beating, reaping, has_months, ready, fenced, leaving;
+	bool beating, reaping, reading_ledger, has_months, ready, fenced, leaving;
 	struct { /* an answer that is not committed yet */
 		int64_t worker_id, n_alive, n_expired, n_orphans;
 		char timeline[16];
@@ -116,9 +119,9 @@ struct fleet { /* fleet.c */
 	int n_drawing;
 
 	struct take take;
-	struct ledger ledger, reading; /* as of the last heartbeat, of the one under way */
+	struct ledger ledger, reading; /* the last, and the one under way */
 
-	struct timer *leave_limit;
+	struct timer *leave_limit; /* fleet_end.c */
 	reactor_fn *left;
 	void *left_owner;
 };
@@ -126,11 +129,12 @@ struct fleet { /* fleet.c */
 /* ---- fleet_op.c ---- */
 extern const struct pg_events fleet_connection;
 void fleet_queue(struct fleet *, struct op *); /* takes it */
-void fleet_send(struct fleet *);               /* what waits, if the connection is up */
+void fleet_send(struct fleet *);	       /* what waits, if the connection is up */
 void op_queue_release(struct op_queue *);
 
 /* ---- fleet.c ---- */
-void fleet_end(struct fleet *, const char *why); /* fenced */
+void fleet_get_ready(struct fleet *);		   /* if all is there */
+void fleet_fence(struct fleet *, const char *why); /* it is over */
 
 /* ---- fleet_end.c ---- */
 void fleet_reap(struct fleet *);
@@ -141,9 +145,7 @@ void fleet_look_again(struct fleet *); /* soon: answers may be lost */
 void take_release(struct take *);
 
 /* ---- fleet_ledger.c ---- */
-extern const struct op_statement read_marks, read_strikes;
-void ledger_read_marks(struct ledger *, const struct pg_rows *);
-void ledger_read_strikes(struct ledger *, const struct pg_rows *);
+void fleet_read_ledger(struct fleet *);
 void ledger_release(struct ledger *);
 
 #endif

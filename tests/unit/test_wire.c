@@ -369,8 +369,7 @@ static void a_200_of_another_shape_is_unreadable(void **state)
 		"{\"choices\":[{\"message\":{\"content\":[{\"text\":\"Dear\"}]},\"finish_reason\":\"stop\"}]}",
 		"{\"choices\":[{\"message\":{\"content\":\"a\",\"content\":\"b\"},\"finish_reason\":\"stop\"}]}",
 		"{\"choices\":[{\"message\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]} {}",
-		"{\"choices\":[{\"message\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}],"
-		"\"error\":{\"message\":\"overloaded\"}}",
+		"{\"choices\":[{\"message\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}],\"error\":{\"message\":\"overloaded\"}}",
 	};
 
 	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {

@@ -1,0 +1,392 @@
+#include "profile_file.h"
+
+#include "app/file.h"
+#include "app/suggest.h"
+#include "base/text.h"
+#include "core/prompt.h"
+#include "settings_table.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { JSON_BYTES_MAX = 4 << 20 };
+
+enum kind {
+	TEXT,
+	INTEGER, /* what is none stays text, for profile_read() to refuse: it knows the range */
+	BOOLEAN,
+	TEXTS,
+	CHECKS, /* maps, whose scalars are typed as they look: check_read() knows the arguments */
+	MODEL,	/* the name of a model row, which takes its place */
+};
+
+/* Compared by their addresses. */
+static const char limits[] = "limits", output_tokens[] = "output_tokens", models[] = "models";
+
+/* The keys of a profile file. Sections in one piece, for they become objects. */
+static const struct profile_key {
+	const char *section, *key;
+	enum kind kind;
+	const char *fallback; /* NULL: null, or an empty list */
+} keys[] = {
+	{NULL, "name", TEXT, NULL},
+	{NULL, "mode", TEXT, "critic_refiner"},
+	{NULL, "pass_score", INTEGER, "80"},
+	{NULL, "score_max", INTEGER, "100"},
+	{NULL, "severity_threshold", INTEGER, "3"},
+	{NULL, "stakes", TEXT, "normal"},
+	{NULL, "gate_permille", INTEGER, NULL},
+	{NULL, "iterations_over_3", BOOLEAN, "false"},
+	{NULL, "categories", TEXTS, NULL},
+	{NULL, "constraints", TEXTS, NULL},
+	{NULL, "checks", CHECKS, NULL},
+	{limits, "iterations", INTEGER, "2"},
+	{limits, "tokens", INTEGER, "50000"},
+	{limits, "micro_usd", INTEGER, NULL},
+	{limits, "active_ms", INTEGER, "30000"},
+	{output_tokens, "generator", INTEGER, "2000"},
+	{output_tokens, "critic", INTEGER, "1000"},
+	{output_tokens, "refiner", INTEGER, "2000"},
+	{models, "generator", MODEL, NULL},
+	{models, "critic", MODEL, NULL},
+	{models, "refiner", MODEL, NULL},
+};
+enum { N_KEYS = sizeof(keys) / sizeof(keys[0]) };
+
+struct reader {
+	struct arena *a;
+	const struct settings *settings;
+	struct fault_sink *sink;
+	const char *path;
+	const struct yaml *root;
+	struct json_out json;
+};
+
+void fault_put(struct fault_sink *sink, const struct err *err)
+{
+	sink->n++;
+	sink->fault(sink->owner, err);
+}
+
+static void PRINTF_LIKE(3, 4) fault(struct reader *r, int line, const char *format, ...)
+{
+	struct err err;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(err.text, sizeof(err.text), format, args);
+	va_end(args);
+	err_at(&err, "%s:%d: ", r->path, line);
+	fault_put(r->sink, &err);
+}
+
+/* --- values --- */
+
+static void put_typed(struct reader *r, const char *key, const struct yaml *y, enum kind kind)
+{
+	int64_t number;
+
+	if (kind == INTEGER && !y->quoted && str_to_int(y->text, INT64_MIN, INT64_MAX, &number))
+		json_put_int(&r->json, key, number);
+	else if (kind == BOOLEAN && !y->quoted && str_is(y->text, "true"))
+		json_put_bool(&r->json, key, true);
+	else if (kind == BOOLEAN && !y->quoted && str_is(y->text, "false"))
+		json_put_bool(&r->json, key, false);
+	else
+		json_put_str(&r->json, key, y->text);
+}
+
+/* A plain scalar is the integer, boolean or text that it looks like. */
+static enum kind looks_like(const struct yaml *y)
+{
+	if (str_is(y->text, "true") || str_is(y->text, "false"))
+		return BOOLEAN;
+	return INTEGER;
+}
+
+static void put_any(struct reader *r, const char *key, const struct yaml *y)
+{
+	if (y->kind == YAML_SCALAR) {
+		put_typed(r, key, y, looks_like(y));
+		return;
+	}
+	json_open(&r->json, key, y->kind == YAML_MAP ? '{' : '[');
+	for (const struct yaml *child = y->child; child; child = child->next)
+		put_any(r, child->key.p, child);
+	json_close(&r->json, y->kind == YAML_MAP ? '}' : ']');
+}
+
+static void put_list(struct reader *r, const struct profile_key *k, const struct yaml *y)
+{
+	json_open(&r->json, k->key, '[');
+	for (const struct yaml *child = y ? y->child : NULL; child; child = child->next) {
+		if (k->kind == CHECKS || child->kind != YAML_SCALAR)
+			put_any(r, NULL, child);
+		else
+			json_put_str(&r->json, NULL, child->text);
+	}
+	json_close(&r->json, ']');
+}
+
+static void put_model_row(struct reader *r, const char *key, const struct model *m)
+{
+	struct json_out *o = &r->json;
+
+	json_open(o, key, '{');
+	json_put_str(o, "name", m->name);
+	json_put_str(o, "id", m->id);
+	json_put_str(o, "provider", m->provider);
+	json_put_str(o, "wire", str_c(m->wire->name));
+	json_put_int(o, "tokens_per_kb", m->tokens_per_kb);
+	json_put_int(o, "max_output_tokens", m->max_output_tokens);
+	json_put_int(o, "timeout_ms", m->timeout_ms);
+	json_put_str(o, "sampling", str_c(setting_samplings[m->sampling]));
+	json_put_int(o, "temperature_milli", m->temperature_milli);
+	json_put_str(o, "schema_mode", str_c(setting_schema_modes[m->schema_mode]));
+	json_put_str(o, "max_tokens_field", m->max_tokens_field);
+	json_put_str(o, "reasoning_effort", m->reasoning_effort);
+	json_open(o, "prices", '[');
+	for (int i = 0; i < m->n_price; i++) {
+		json_open(o, NULL, '{');
+		json_put_int(o, "valid_from_ms", m->price[i].valid_from_ms);
+		json_put_int(o, "in", m->price[i].in);
+		json_put_int(o, "cached", m->price[i].cached);
+		json_put_int(o, "out", m->price[i].out);
+		json_close(o, '}');
+	}
+	json_close(o, ']');
+	json_close(o, '}');
+}
+
+/* The refiner is the generator's model unless another is named. */
+static void put_model(struct reader *r, const char *role, const struct yaml *y)
+{
+	if (!y && strcmp(role, "refiner") == 0)
+		y = yaml_get(yaml_get(r->root, "models"), "generator");
+	if (!y) {
+		json_put_null(&r->json, role);
+		return;
+	}
+	const struct model *model = settings_model(r->settings, y->text);
+	if (model) {
+		put_model_row(r, role, model);
+		return;
+	}
+	struct suggest s = {.wanted = y->text};
+	for (int i = 0; i < r->settings->n_model; i++)
+		suggest_offer(&s, r->settings->model[i].name);
+	fault(r, y->line, "models.%s: the settings have no model \"%.*s\"; %s%.*s", role,
+	      STR_ARG(y->text), s.best.p ? "did you mean " : "add it to `models`", STR_ARG(s.best));
+}
+
+static void put_key(struct reader *r, const struct profile_key *k)
+{
+	const struct yaml *y =
+		yaml_get(k->section ? yaml_get(r->root, k->section) : r->root, k->key);
+	struct yaml fallback = {.text = str_c(k->fallback)};
+	bool is_list = k->kind == TEXTS || k->kind == CHECKS;
+
+	if (y && y->kind != (is_list ? YAML_LIST : YAML_SCALAR))
+		fault(r, y->line, "%s%s%s: give a %s", k->section ? k->section : "",
+		      k->section ? "." : "", k->key, is_list ? "list" : "single value");
+	else if (is_list)
+		put_list(r, k, y);
+	else if (k->kind == MODEL)
+		put_model(r, k->key, y);
+	else if (y || k->fallback)
+		put_typed(r, k->key, y ? y : &fallback, k->kind);
+	else
+		json_put_null(&r->json, k->key);
+}
+
+/* --- the file --- */
+
+static bool is_key(const char *section, const char *key)
+{
+	for (int i = 0; i < N_KEYS; i++) {
+		if (section ? keys[i].section && strcmp(keys[i].section, section) == 0 &&
+				      strcmp(keys[i].key, key) == 0
+			    : strcmp(keys[i].section ? keys[i].section : keys[i].key, key) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void refuse_unknown(struct reader *r, const char *section, const struct yaml *map)
+{
+	for (const struct yaml *y = map->child; y; y = y->next) {
+		if (is_key(section, y->key.p))
+			continue;
+		struct suggest s = {.wanted = y->key};
+		for (int i = 0; i < N_KEYS; i++)
+			suggest_offer(&s, str_c(keys[i].key));
+		fault(r, y->line, "%s%s%s: unknown; %s%.*s", section ? section : "",
+		      section ? "." : "", y->key.p, s.best.p ? "did you mean " : "leave it out",
+		      STR_ARG(s.best));
+	}
+}
+
+static void check_keys(struct reader *r, struct str stem)
+{
+	const struct yaml *name = yaml_get(r->root, "name");
+
+	if (!name || !str_eq(name->text, stem))
+		fault(r, name ? name->line : 1, "name: give it as the file has it: %.*s",
+		      STR_ARG(stem));
+	refuse_unknown(r, NULL, r->root);
+	for (int i = 0; i < N_KEYS; i++) {
+		const struct yaml *map = yaml_get(r->root, keys[i].section ? keys[i].section : "");
+		if (!map || (i > 0 && keys[i - 1].section == keys[i].section))
+			continue;
+		if (map->kind == YAML_MAP)
+			refuse_unknown(r, keys[i].section, map);
+		else
+			fault(r, map->line, "%s: give keys under it", keys[i].section);
+	}
+}
+
+static void put_prompts(struct reader *r, const struct prompt_texts *texts)
+{
+	json_open(&r->json, "prompts", '{');
+	for (int lang = 0; lang < N_LANGUAGES; lang++) {
+		json_open(&r->json, language_name((enum language)lang), '{');
+		for (int role = 0; role < N_ROLES; role++)
+			json_put_str(&r->json, role_name((enum role)role), texts->text[lang][role]);
+		json_put_str(&r->json, "rubric", texts->rubric[lang]);
+		json_close(&r->json, '}');
+	}
+	json_close(&r->json, '}');
+}
+
+static void put_profile(struct reader *r, const struct prompt_texts *texts)
+{
+	const char *section = NULL;
+
+	json_open(&r->json, NULL, '{');
+	json_put_int(&r->json, "version", 1);
+	put_prompts(r, texts);
+	for (int i = 0; i < N_KEYS; i++) {
+		if (keys[i].section != section && section)
+			json_close(&r->json, '}');
+		if (keys[i].section != section)
+			json_open(&r->json, keys[i].section, '{');
+		section = keys[i].section;
+		put_key(r, &keys[i]);
+	}
+	json_close(&r->json, '}');
+	json_close(&r->json, '}');
+}
+
+/* The line of what a message of profile_read() begins with: "checks[2].severity: ...". As far as the file has it. */
+static int line_of(const struct reader *r, const char *text)
+{
+	const struct yaml *y = r->root, *next = y;
+
+	while (next) {
+		y = next;
+		size_t n = strcspn(text, ".[:");
+		char *end = NULL;
+		next = NULL;
+		if (*text == '[') {
+			next = y->child;
+			for (long i = strtol(text + 1, &end, 10); next && i > 0; i--)
+				next = next->next;
+			text = end + strspn(end, "].");
+			continue;
+		}
+		for (const struct yaml *c = y->child; c && y->kind == YAML_MAP; c = c->next)
+			next = c->key.n == n && memcmp(c->key.p, text, n) == 0 ? c : next;
+		text += n + (text[n] == '.');
+	}
+	return y->line;
+}
+
+/* By the canonical text: equal meaning, equal hash. */
+static const struct profile *resolve(struct reader *r, struct str text)
+{
+	struct buf canonical = BUF(JSON_BYTES_MAX);
+	const struct profile *profile = NULL;
+	struct json *root;
+	struct err err;
+
+	if (json_read(text, &root, &err) != JSON_FINE) { /* a NUL in a text */
+		fault(r, 1, "as JSON: %s", err.text);
+		return NULL;
+	}
+	if (json_canonical(root, &canonical) != ST_OK)
+		BUG("a profile written by ourselves has a number that is no integer");
+	json_free(root);
+	if (profile_read(r->a, buf_view(&canonical), &profile, &err) != ST_OK) {
+		fault(r, line_of(r, err.text), "%s", err.text);
+		profile = NULL;
+	}
+	buf_release(&canonical);
+	return profile;
+}
+
+const struct profile *profile_file_read(struct arena *a, const struct settings *settings,
+					const struct prompt_texts *texts, const char *name,
+					struct fault_sink *sink)
+{
+	struct buf json = BUF(JSON_BYTES_MAX);
+	struct reader r = {
+		.a = a,
+		.settings = settings,
+		.sink = sink,
+		.path = file_path(a, settings->profiles_dir, name),
+		.json = {.buf = &json},
+	};
+	const struct profile *profile = NULL;
+	int n_before = sink->n;
+	struct str text;
+	struct err err;
+
+	if (file_read(a, r.path, &text, &err) != ST_OK ||
+	    yaml_read(a, r.path, text, &r.root, &err) != ST_OK) {
+		fault_put(sink, &err);
+		return NULL;
+	}
+	check_keys(&r, (struct str){name, strlen(name) - strlen(".yaml")});
+	put_profile(&r, texts);
+	if (json.full)
+		fault(&r, 1, "with its prompts it is over 4 MiB; shorten them");
+	else if (sink->n == n_before)
+		profile = resolve(&r, buf_view(&json));
+	buf_release(&json);
+	return profile;
+}
+
+/* --- prompts --- */
+
+static struct str read_prompt(struct arena *a, const struct settings *settings,
+			      enum language language, const char *name, struct fault_sink *sink)
+{
+	const char *file = arena_printf(a, "%s/%s.txt", language_name(language), name).p;
+	const char *path = file_path(a, settings->prompts_dir, file);
+	struct str text = STR("");
+	struct err err;
+
+	if (file_read(a, path, &text, &err) != ST_OK) {
+		fault_put(sink, &err);
+	} else if (!text_is_utf8(text)) {
+		(void)err_set(&err, ST_INVALID, "%s: it is not UTF-8; save it as such", path);
+		fault_put(sink, &err);
+	} else if (strcmp(name, "rubric") != 0 && prompt_check(text, &err) != ST_OK) {
+		err_at(&err, "%s: ", path);
+		fault_put(sink, &err);
+	}
+	return text;
+}
+
+void prompt_texts_read(struct arena *a, const struct settings *settings, struct fault_sink *sink,
+		       struct prompt_texts *out)
+{
+	for (int i = 0; i < N_LANGUAGES; i++) {
+		enum language language = (enum language)i;
+		for (int role = 0; role < N_ROLES; role++)
+			out->text[i][role] = read_prompt(a, settings, language,
+							 role_name((enum role)role), sink);
+		out->rubric[i] = read_prompt(a, settings, language, "rubric", sink);
+	}
+}

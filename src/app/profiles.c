@@ -1,0 +1,156 @@
+#include "app/profiles.h"
+
+#include "app/file.h"
+#include "profile_file.h"
+
+struct kept { /* a profile that some job has pinned and that is not loaded */
+	const struct profile *profile;
+	struct kept *next;
+};
+
+struct profiles {
+	struct arena *a;
+	const struct profile **loaded;
+	int n_loaded;
+	struct kept *kept;
+	const struct schema *job_schema;
+};
+
+static void read_job_schema(struct profiles *p, const struct settings *settings,
+			    struct fault_sink *sink)
+{
+	const char *path = file_path(p->a, settings->schema_dir, "job.schema.json");
+	struct str text;
+	struct err err;
+
+	if (file_read(p->a, path, &text, &err) == ST_OK) {
+		if (schema_read(p->a, text, &p->job_schema, &err) == ST_OK)
+			return;
+		err_at(&err, "%s: ", path);
+	}
+	fault_put(sink, &err);
+}
+
+static void read_profiles(struct profiles *p, const struct settings *settings,
+			  struct fault_sink *sink)
+{
+	const char *const *name;
+	struct prompt_texts texts;
+	struct err err;
+	int n;
+
+	prompt_texts_read(p->a, settings, sink, &texts);
+	if (file_list(p->a, settings->profiles_dir, ".yaml", &name, &n, &err) != ST_OK) {
+		fault_put(sink, &err);
+		return;
+	}
+	if (n == 0) {
+		(void)err_set(&err, ST_INVALID, "%s: there is no profile here; add one, NAME.yaml",
+			      settings->profiles_dir);
+		fault_put(sink, &err);
+	}
+	p->loaded = arena_array(p->a, const struct profile *, n);
+	for (int i = 0; i < n; i++) {
+		const struct profile *profile =
+			profile_file_read(p->a, settings, &texts, name[i], sink);
+		if (profile)
+			p->loaded[p->n_loaded++] = profile;
+	}
+}
+
+static struct profiles *load(const struct settings *settings, struct fault_sink *sink)
+{
+	struct arena *a = arena_new();
+	struct profiles *p = arena_array(a, struct profiles, 1);
+
+	p->a = a;
+	read_job_schema(p, settings, sink);
+	read_profiles(p, settings, sink);
+	return p;
+}
+
+void profiles_free(struct profiles *p)
+{
+	if (p)
+		arena_free(p->a);
+}
+
+static void keep_first(void *owner, const struct err *err)
+{
+	struct err *first = owner;
+
+	if (!first->text[0])
+		*first = *err;
+}
+
+enum status profiles_open(const struct settings *settings, struct profiles **out, struct err *err)
+{
+	struct err first = {""};
+	struct fault_sink sink = {.fault = keep_first, .owner = &first};
+	struct profiles *p = load(settings, &sink);
+
+	if (sink.n == 0) {
+		*out = p;
+		return ST_OK;
+	}
+	profiles_free(p);
+	return err_set(err, ST_INVALID, "%s", first.text);
+}
+
+int profiles_faults(const struct settings *settings, fault_fn *fault, void *owner)
+{
+	struct fault_sink sink = {.fault = fault, .owner = owner};
+
+	profiles_free(load(settings, &sink));
+	return sink.n;
+}
+
+const struct profile *profiles_named(const struct profiles *p, struct str name)
+{
+	for (int i = 0; i < p->n_loaded; i++) {
+		if (str_eq(p->loaded[i]->name, name))
+			return p->loaded[i];
+	}
+	return NULL;
+}
+
+const struct profile *profiles_at(const struct profiles *p, int i)
+{
+	return i < p->n_loaded ? p->loaded[i] : NULL;
+}
+
+static const struct profile *known(const struct profiles *p, const uint8_t sha[SHA_BYTES])
+{
+	for (int i = 0; i < p->n_loaded; i++) {
+		if (memcmp(p->loaded[i]->sha, sha, SHA_BYTES) == 0)
+			return p->loaded[i];
+	}
+	for (const struct kept *kept = p->kept; kept; kept = kept->next) {
+		if (memcmp(kept->profile->sha, sha, SHA_BYTES) == 0)
+			return kept->profile;
+	}
+	return NULL;
+}
+
+enum status profiles_pinned(struct profiles *p, const uint8_t sha[SHA_BYTES], struct str json,
+			    const struct profile **out, struct err *err)
+{
+	*out = known(p, sha);
+	if (*out)
+		return ST_OK;
+	struct kept *kept = arena_array(p->a, struct kept, 1);
+	if (profile_read(p->a, json, &kept->profile, err) != ST_OK)
+		return ST_INVALID;
+	if (memcmp(kept->profile->sha, sha, SHA_BYTES) != 0)
+		return err_set(err, ST_INVALID,
+			       "the stored profile is not the one that its hash names");
+	kept->next = p->kept;
+	p->kept = kept;
+	*out = kept->profile;
+	return ST_OK;
+}
+
+const struct schema *profiles_job_schema(const struct profiles *p)
+{
+	return p->job_schema;
+}

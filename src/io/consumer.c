@@ -1,0 +1,458 @@
+#include "base/clock.h"
+#include "base/log.h"
+#include "kafka.h"
+
+#include <stdlib.h>
+
+/* Pausing throws away what was fetched ahead, so it is done only after the caller wanted nothing for a while. */
+enum { PAUSE_AFTER_MS = 1000 };
+enum { COMMITTED_TIMEOUT_MS = 3000 };
+enum {
+	COOPERATIVE_SINCE = 0x020a0000
+}; /* librdkafka 2.10.0: before it loses all partitions when a member joins */
+
+struct consumer {
+	rd_kafka_t *rk;
+	rd_kafka_queue_t *queue;   /* of group and records */
+	rd_kafka_queue_t *closing; /* takes its place while the group is left; NULL before */
+	struct bell bell;
+	struct consumer_events events;
+	void *owner;
+	bool ready;	       /* there may be something to poll */
+	bool paused;	       /* all assigned partitions are */
+	int64_t full_since_ms; /* by clock_mono_ms(), when nothing was wanted; 0: something is */
+	struct header *header; /* of the record being given */
+	size_t n_header_max;
+	char *cluster; /* of librdkafka */
+	struct kafka_trouble trouble;
+	reactor_fn *closed; /* NULL: not closing, or told */
+	void *closed_owner;
+};
+
+/* --- assignment --- */
+
+static bool is_cooperative(rd_kafka_t *rk)
+{
+	const char *protocol = rd_kafka_rebalance_protocol(rk);
+	return protocol && !strcmp(protocol, "COOPERATIVE");
+}
+
+static void warn_error(struct consumer *c, rd_kafka_error_t *error)
+{
+	if (error)
+		kafka_warn(&c->trouble, c->rk, rd_kafka_error_code(error),
+			   rd_kafka_error_string(error));
+	rd_kafka_error_destroy(error);
+}
+
+static void warn_code(struct consumer *c, rd_kafka_resp_err_t code)
+{
+	if (code)
+		kafka_warn(&c->trouble, c->rk, code, rd_kafka_err2str(code));
+}
+
+/* min(committed, mark). With nothing committed the mark would raise the start, past the end of a topic that was made
+ * anew: so from the beginning, as when the committed offset cannot be had. What is known already is a duplicate. */
+static int64_t start_offset(int64_t mark, const rd_kafka_topic_partition_t *committed)
+{
+	if (mark < 0 && committed->err)
+		return RD_KAFKA_OFFSET_STORED; /* librdkafka asks until it has it */
+	if (committed->err || committed->offset < 0)
+		return RD_KAFKA_OFFSET_BEGINNING;
+	return mark >= 0 && mark < committed->offset ? mark : committed->offset;
+}
+
+static void set_starts(struct consumer *c, rd_kafka_topic_partition_list_t *list)
+{
+	rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
+	rd_kafka_resp_err_t code = rd_kafka_committed(c->rk, committed, COMMITTED_TIMEOUT_MS);
+
+	warn_code(c, code);
+	for (int i = 0; i < list->cnt; i++) {
+		rd_kafka_topic_partition_t *p = &list->elems[i];
+		int64_t mark = c->events.assigned(c->owner, str_c(p->topic), p->partition);
+		if (code)
+			committed->elems[i].err = code;
+		p->offset = start_offset(mark, &committed->elems[i]);
+		log_info("partition_assigned", L_STR("topic", p->topic),
+			 L_INT("partition", p->partition), L_INT("mark", mark),
+			 L_INT("committed", committed->elems[i].offset), L_INT("start", p->offset));
+	}
+	rd_kafka_topic_partition_list_destroy(committed);
+}
+
+static void assign(struct consumer *c, rd_kafka_topic_partition_list_t *list)
+{
+	set_starts(c, list);
+	if (is_cooperative(c->rk))
+		warn_error(c, rd_kafka_incremental_assign(c->rk, list));
+	else
+		warn_code(c, rd_kafka_assign(c->rk, list));
+	if (c->paused)
+		warn_code(c, rd_kafka_pause_partitions(c->rk, list));
+}
+
+static void revoke(struct consumer *c, rd_kafka_topic_partition_list_t *list)
+{
+	for (int i = 0; i < list->cnt; i++)
+		c->events.revoked(c->owner, str_c(list->elems[i].topic), list->elems[i].partition);
+	if (c->paused) /* else it would come back paused */
+		warn_code(c, rd_kafka_resume_partitions(c->rk, list));
+	if (is_cooperative(c->rk))
+		warn_error(c, rd_kafka_incremental_unassign(c->rk, list));
+	else
+		warn_code(c, rd_kafka_assign(c->rk, NULL));
+}
+
+static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t code,
+			 rd_kafka_topic_partition_list_t *list, void *owner)
+{
+	if (code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
+		assign(owner, list);
+	else
+		revoke(owner, list);
+}
+
+static void pause_all(struct consumer *c, bool pause)
+{
+	rd_kafka_topic_partition_list_t *list = NULL;
+
+	c->paused = pause;
+	warn_code(c, rd_kafka_assignment(c->rk, &list));
+	if (!list)
+		return;
+	warn_code(c, pause ? rd_kafka_pause_partitions(c->rk, list)
+			   : rd_kafka_resume_partitions(c->rk, list));
+	rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* --- opening --- */
+
+static void on_error(rd_kafka_t *rk, int code, const char *text, void *owner)
+{
+	struct consumer *c = owner;
+	kafka_warn(&c->trouble, rk, (rd_kafka_resp_err_t)code, text);
+}
+
+static enum status check_options(const struct consumer_config *config, struct err *err)
+{
+	if (config->n_topic < 1)
+		return err_set(err, ST_INVALID, "kafka: no topic to consume");
+	for (int i = 0; i < config->n_option; i++) {
+		if (!strcmp(config->option[i].key, "partition.assignment.strategy") &&
+		    strstr(config->option[i].value, "cooperative") &&
+		    rd_kafka_version() < COOPERATIVE_SINCE)
+			return err_set(err, ST_INVALID,
+				       "kafka.partition.assignment.strategy: cooperative-sticky "
+				       "loses partitions before librdkafka 2.10.0, this is %s; "
+				       "write range or roundrobin",
+				       rd_kafka_version_str());
+	}
+	return ST_OK;
+}
+
+static rd_kafka_conf_t *make_conf(const struct consumer_config *config, struct err *err)
+{
+	const struct kafka_rule rule[] = {
+		{"metadata.broker.list", config->brokers, true},
+		{"bootstrap.servers", config->brokers, true},
+		{"group.id", config->group, true},
+		{"client.id", "draftmill", false},
+		{"enable.auto.commit", "true", true},
+		{"enable.auto.offset.store", "false", true},
+		{"auto.offset.reset", "earliest", true},
+		{"enable.partition.eof", "true", true},
+		{"auto.commit.interval.ms", "1000", false},
+		{"partition.assignment.strategy", "range", false},
+		{"socket.nagle.disable", "true", false},
+		{"reconnect.backoff.max.ms", "500", false},
+		{"queued.max.messages.kbytes", "16384", false},
+		{"topic.metadata.refresh.interval.ms", "10000", false},
+	};
+
+	if (check_options(config, err) != ST_OK)
+		return NULL;
+	return kafka_conf(rule, sizeof(rule) / sizeof(rule[0]), config->option, config->n_option,
+			  err);
+}
+
+static void on_bell(void *owner);
+
+static enum status subscribe(struct consumer *c, const struct consumer_config *config,
+			     struct err *err)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(config->n_topic);
+
+	for (int i = 0; i < config->n_topic; i++)
+		rd_kafka_topic_partition_list_add(list, config->topic[i], RD_KAFKA_PARTITION_UA);
+	rd_kafka_resp_err_t code = rd_kafka_subscribe(c->rk, list);
+	rd_kafka_topic_partition_list_destroy(list);
+	if (code)
+		return err_set(err, ST_INVALID, "kafka: cannot subscribe to %s: %s",
+			       config->topic[0], rd_kafka_err2str(code));
+	return ST_OK;
+}
+
+enum status consumer_open(struct reactor *r, const struct consumer_config *config,
+			  const struct consumer_events *events, void *owner, struct consumer **out,
+			  struct err *err)
+{
+	rd_kafka_conf_t *conf = make_conf(config, err);
+	char why[256];
+
+	if (!conf)
+		return ST_INVALID;
+	struct consumer *c = calloc(1, sizeof(*c));
+	if (!c)
+		BUG("out of memory: a consumer");
+	c->events = *events;
+	c->owner = owner;
+	rd_kafka_conf_set_opaque(conf, c);
+	rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
+	rd_kafka_conf_set_error_cb(conf, on_error);
+	c->rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof(why));
+	if (!c->rk) {
+		rd_kafka_conf_destroy(conf);
+		free(c);
+		return err_set(err, ST_INVALID, "kafka: %s", why);
+	}
+	rd_kafka_poll_set_consumer(c->rk);
+	c->queue = rd_kafka_queue_get_consumer(c->rk);
+	bell_open(&c->bell, r, on_bell, c);
+	bell_tie(&c->bell, c->queue);
+	enum status status = subscribe(c, config, err);
+	if (status != ST_OK) {
+		consumer_free(c);
+		return status;
+	}
+	*out = c;
+	return ST_OK;
+}
+
+/* --- records --- */
+
+/* The message's headers, for as long as it lives. */
+static int borrow_headers(struct consumer *c, const rd_kafka_message_t *m)
+{
+	rd_kafka_headers_t *all;
+
+	if (rd_kafka_message_headers(m, &all) != RD_KAFKA_RESP_ERR_NO_ERROR)
+		return 0;
+	size_t n = rd_kafka_header_cnt(all);
+	if (n > c->n_header_max) {
+		c->header = realloc(c->header, sizeof(*c->header) * n);
+		if (!c->header)
+			BUG("out of memory: %zu headers", n);
+		c->n_header_max = n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const char *key;
+		const void *value;
+		size_t n_value;
+		rd_kafka_header_get_all(all, i, &key, &value, &n_value);
+		c->header[i] = (struct header){str_c(key), {value, n_value}};
+	}
+	return (int)n;
+}
+
+static bool give(struct consumer *c, const rd_kafka_message_t *m)
+{
+	struct str topic = str_c(m->rkt ? rd_kafka_topic_name(m->rkt) : "");
+
+	if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+		c->events.at_end(c->owner, topic, m->partition, m->offset);
+		return false;
+	}
+	if (m->err) {
+		kafka_warn(&c->trouble, c->rk, m->err, rd_kafka_message_errstr(m));
+		return false;
+	}
+	struct record record = {
+		.topic = topic,
+		.partition = m->partition,
+		.offset = m->offset,
+		.key = {m->key, m->key_len},
+		.value = {m->payload, m->len},
+		.n_header = borrow_headers(c, m),
+	};
+	record.header = c->header;
+	c->events.record(c->owner, &record);
+	return true;
+}
+
+/* Whether librdkafka is to be asked now. Without a pause that would bring records nobody wants. */
+static bool may_poll(struct consumer *c, int n_want)
+{
+	if (n_want > 0) {
+		c->full_since_ms = 0;
+		if (c->paused)
+			pause_all(c, false);
+		return true;
+	}
+	int64_t now_ms = clock_mono_ms();
+	if (!c->full_since_ms)
+		c->full_since_ms = now_ms;
+	if (!c->paused && now_ms - c->full_since_ms >= PAUSE_AFTER_MS)
+		pause_all(c, true);
+	return c->paused;
+}
+
+int consumer_poll(struct consumer *c, int n_want)
+{
+	int n_given = 0;
+
+	if (c->closing || !may_poll(c, n_want))
+		return 0;
+	while (c->ready && (n_given < n_want || c->paused)) {
+		rd_kafka_message_t *m = rd_kafka_consumer_poll(c->rk, 0);
+		if (m) {
+			n_given += give(c, m);
+			rd_kafka_message_destroy(m);
+		} else {
+			c->ready = false;
+		}
+	}
+	return n_given;
+}
+
+bool consumer_ready(const struct consumer *c)
+{
+	return c->ready;
+}
+
+void consumer_store(struct consumer *c, struct str topic, int32_t partition, int64_t next_offset)
+{
+	char name[TOPIC_NAME_BYTES];
+
+	if (!kafka_topic(topic, name))
+		return;
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+	rd_kafka_topic_partition_list_add(list, name, partition)->offset = next_offset;
+	rd_kafka_offsets_store(c->rk, list); /* refuses what is not assigned */
+	rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* --- about topics and cluster --- */
+
+static int left_ms(int64_t until_ms)
+{
+	int64_t left = until_ms - clock_mono_ms();
+	return left > 1 ? (int)left : 1;
+}
+
+static enum status count_partitions(struct consumer *c, const char *name, int64_t until_ms, int *n,
+				    struct err *err)
+{
+	const struct rd_kafka_metadata *found = NULL;
+	rd_kafka_topic_t *topic = rd_kafka_topic_new(c->rk, name, NULL);
+	rd_kafka_resp_err_t code = rd_kafka_metadata(c->rk, 0, topic, &found, left_ms(until_ms));
+
+	rd_kafka_topic_destroy(topic);
+	if (!code)
+		code = found->topic_cnt == 1 ? found->topics[0].err
+					     : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+	if (!code)
+		*n = found->topics[0].partition_cnt;
+	if (found)
+		rd_kafka_metadata_destroy(found);
+	if (code)
+		return err_set(err, ST_DOWN, "kafka: topic %s: %s", name, rd_kafka_err2str(code));
+	return ST_OK;
+}
+
+static enum status topic_ends(struct consumer *c, const char *name, int64_t until_ms,
+			      struct buf *ends, struct arena *a, struct err *err)
+{
+	struct partition_end end = {.topic = arena_str(a, str_c(name))};
+	int n = 0;
+	enum status status = count_partitions(c, name, until_ms, &n, err);
+
+	for (; status == ST_OK && end.partition < n; end.partition++) {
+		rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(
+			c->rk, name, end.partition, &end.low, &end.end, left_ms(until_ms));
+		if (code)
+			return err_set(err, ST_DOWN, "kafka: end of %s/%d: %s", name,
+				       (int)end.partition, rd_kafka_err2str(code));
+		buf_put(ends, &end, sizeof(end));
+	}
+	return status;
+}
+
+enum status consumer_ends(struct consumer *c, struct arena *a, int timeout_ms,
+			  const struct partition_end **end, int *n, struct err *err)
+{
+	int64_t until_ms = clock_mono_ms() + timeout_ms;
+	rd_kafka_topic_partition_list_t *topics = NULL;
+	struct buf ends = BUF(64 << 20);
+	enum status status = ST_OK;
+
+	if (rd_kafka_subscription(c->rk, &topics) != RD_KAFKA_RESP_ERR_NO_ERROR)
+		return err_set(err, ST_DOWN, "kafka: the consumer is closed");
+	for (int i = 0; i < topics->cnt && status == ST_OK; i++)
+		status = topic_ends(c, topics->elems[i].topic, until_ms, &ends, a, err);
+	rd_kafka_topic_partition_list_destroy(topics);
+	if (status == ST_OK) {
+		*n = (int)(ends.n / sizeof(**end));
+		*end = memcpy(arena_array(a, struct partition_end, *n), buf_view(&ends).p, ends.n);
+	}
+	buf_release(&ends);
+	return status;
+}
+
+const char *consumer_cluster(struct consumer *c, int timeout_ms)
+{
+	if (!c->cluster)
+		c->cluster = rd_kafka_clusterid(c->rk, timeout_ms);
+	return c->cluster ? c->cluster : "";
+}
+
+/* --- closing --- */
+
+static void serve_close(struct consumer *c)
+{
+	reactor_fn *closed = c->closed;
+	rd_kafka_message_t *m;
+
+	while (!rd_kafka_consumer_closed(c->rk) && (m = rd_kafka_consume_queue(c->closing, 0)))
+		rd_kafka_message_destroy(m);
+	if (!closed || !rd_kafka_consumer_closed(c->rk))
+		return;
+	c->closed = NULL;
+	closed(c->closed_owner); /* may free us */
+}
+
+static void on_bell(void *owner)
+{
+	struct consumer *c = owner;
+
+	c->ready = true;
+	if (c->closing)
+		serve_close(c);
+}
+
+void consumer_close(struct consumer *c, reactor_fn *done, void *owner)
+{
+	c->closed = done;
+	c->closed_owner = owner;
+	c->closing = rd_kafka_queue_new(c->rk);
+	bell_tie(&c->bell, c->closing);
+	warn_error(c, rd_kafka_consumer_close_queue(c->rk, c->closing));
+}
+
+void consumer_free(struct consumer *c)
+{
+	if (!c)
+		return;
+	bell_untie(c->queue);
+	rd_kafka_queue_destroy(c->queue);
+	if (c->closing) {
+		bell_untie(c->closing);
+		rd_kafka_queue_destroy(c->closing);
+	}
+	if (c->cluster)
+		rd_kafka_mem_free(c->rk, c->cluster);
+	rd_kafka_destroy_flags(c->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+	bell_close(&c->bell);
+	free(c->header);
+	free(c);
+}

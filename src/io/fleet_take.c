@@ -1,0 +1,301 @@
+/*
+ * From the database into memory: orphans, and rows that are ours but that memory does not know, because the answer to their
+ * commit was lost. First the list, then each is loaded whole, one at a time, so that memory holds one trail more, not all.
+ */
+#include "fleet_op.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+/* A row may be unknown because the answer to its commit is still under way; so it is lost only when two looks, this far apart,
+ * find it unknown. */
+enum { LOOK_AGAIN_MS = 5000, LOOK_MS = 30000 };
+enum { EVENTS_MAX = 256 };
+
+static void load_next(struct fleet *f);
+
+/* ---- lists ---- */
+
+static void list_init(struct todo_list *l, int n_max)
+{
+	arena_free(l->arena);
+	l->arena = arena_new();
+	l->row = arena_array(l->arena, struct todo_ref, n_max);
+	l->n = 0;
+}
+
+static void list_add(struct todo_list *l, const struct pg_rows *rows, int i)
+{
+	l->row[l->n++] =
+		(struct todo_ref){pg_int(rows, i, 0), arena_str(l->arena, pg_text(rows, i, 1))};
+}
+
+static bool list_has(const struct todo_list *l, int64_t job_no, struct str what)
+{
+	for (int i = 0; i < l->n; i++) {
+		if (l->row[i].job_no == job_no && str_eq(l->row[i].what, what))
+			return true;
+	}
+	return false;
+}
+
+static void list_release(struct todo_list *l)
+{
+	arena_free(l->arena);
+	*l = (struct todo_list){0};
+}
+
+void take_release(struct take *t)
+{
+	list_release(&t->list);
+	list_release(&t->suspect);
+	list_release(&t->unknown);
+	arena_free(t->arena);
+	t->arena = NULL;
+}
+
+/* ---- loading one ---- */
+
+static void new_arena(struct take *t)
+{
+	arena_free(t->arena);
+	t->arena = arena_new();
+	t->job = (struct orphan_job){0};
+	t->event = (struct orphan_event){0};
+}
+
+/* All rows of an answer, in the arena of what is being loaded. */
+static void *read_rows(struct take *t, const struct table *table, const struct pg_rows *rows,
+		       size_t size)
+{
+	char *all = arena_alloc(t->arena, (size_t)pg_n(rows) * size);
+	for (int i = 0; i < pg_n(rows); i++)
+		row_read(table, rows, i, t->arena, all + (size_t)i * size);
+	return pg_n(rows) ? all : NULL;
+}
+
+static void job_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
+{
+	struct take *t = &f->take;
+	switch (i) {
+	case 0:
+		new_arena(t);
+		t->job.job = read_rows(t, &job_table, rows, sizeof *t->job.job);
+		if (t->job.job)
+			t->job.profile_json =
+				arena_str(t->arena, pg_text(rows, 0, job_table.n_column));
+		return;
+	case 1:
+		t->job.n_step = pg_n(rows);
+		t->job.step = read_rows(t, &step_table, rows, sizeof *t->job.step);
+		return;
+	case 2:
+		t->job.n_attempt = pg_n(rows);
+		t->job.attempt = read_rows(t, &attempt_table, rows, sizeof *t->job.attempt);
+		return;
+	default:
+		t->job.n_strike = (int)pg_int(rows, 0, 0);
+	}
+}
+
+static void job_finish(struct fleet *f, struct op *op)
+{
+	if (f->take.job.job && !f->leaving)
+		f->events.job(f->owner, &f->take.job);
+	load_next(f);
+}
+
+/* $1 worker, $2 job, $3 what. No rows: it is not ours any more, so it was not lost after all. */
+#define IS_OURS                                                                                    \
+	" and exists (select from draftmill.todo t"                                                \
+	" where t.job_no = $2 and t.what = $3 and t.worker_id = $1)"
+
+static const struct op_kind load_job = {
+	.name = "load_job",
+	.statement =
+		{{"fleet_job",
+		  "select @, (select p.body from draftmill.profile p where p.profile_sha = j.profile_sha)"
+		  " from draftmill.job j where j.job_no = $2" IS_OURS,
+		  &job_table},
+		 {"fleet_steps", "select @ from draftmill.step where job_no = $2 order by step_no",
+		  &step_table},
+		 {"fleet_attempts",
+		  "select @ from draftmill.attempt where job_no = $2 order by call_no, attempt_no",
+		  &attempt_table},
+		 {"fleet_job_strikes",
+		  "select count(*) from draftmill.strike where what = $2::text", NULL}},
+	.answer = job_answer,
+	.finish = job_finish,
+};
+
+static void event_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
+{
+	struct take *t = &f->take;
+	if (i == 0) {
+		new_arena(t);
+		t->event.event = read_rows(t, &outbox_table, rows, sizeof *t->event.event);
+		return;
+	}
+	struct dead_letter_row *letter = read_rows(t, &dead_letter_table, rows, sizeof *letter);
+	if (!letter || !t->event.event)
+		return;
+	struct outbox_row *event = arena_alloc(t->arena, sizeof *event);
+	*event = *t->event.event;
+	event->payload = letter->value;
+	t->event = (struct orphan_event){event, letter};
+}
+
+static void event_finish(struct fleet *f, struct op *op)
+{
+	if (f->take.event.event && !f->leaving)
+		f->events.event(f->owner, &f->take.event);
+	load_next(f);
+}
+
+static const struct op_kind load_event = {
+	.name = "load_event",
+	.statement = {{"fleet_event",
+		       "select @ from draftmill.outbox where job_no = $2 and kind = $3" IS_OURS,
+		       &outbox_table},
+		      {"fleet_letter", "select @ from draftmill.dead_letter where letter_no = $2",
+		       &dead_letter_table}},
+	.answer = event_answer,
+	.finish = event_finish,
+};
+
+static void load_next(struct fleet *f)
+{
+	struct take *t = &f->take;
+	arena_free(t->arena);
+	t->arena = NULL;
+	if (t->next == t->list.n || f->leaving) {
+		t->busy = false;
+		list_release(&t->list);
+		return;
+	}
+	const struct todo_ref *row = &t->list.row[t->next++];
+	struct op *op = op_new(str_is(row->what, "run") ? &load_job : &load_event);
+	op_int(op, f->worker_id);
+	op_int(op, row->job_no);
+	op_text(op, row->what);
+	fleet_queue(f, op);
+}
+
+static void load_all(struct fleet *f)
+{
+	f->take.next = 0;
+	load_next(f);
+}
+
+/* ---- orphans ---- */
+
+static void adopt_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
+{
+	if (i == 0)
+		return; /* the fence */
+	list_init(&f->take.list, pg_n(rows));
+	for (int k = 0; k < pg_n(rows); k++)
+		list_add(&f->take.list, rows, k);
+}
+
+static void adopt_finish(struct fleet *f, struct op *op)
+{
+	const struct todo_list *l = &f->take.list;
+	f->orphan_events = false; /* or the next heartbeat says so */
+	for (int i = 0; i < l->n; i++)
+		f->n_orphans -= f->n_orphans && str_is(l->row[i].what, "run");
+	if (l->n)
+		log_info("orphans_taken", L_INT("n", l->n));
+	load_all(f);
+}
+
+/* By the rows' addresses: they are locked, so nobody moves them; and two kinds of limit go into one statement. */
+static const struct op_kind adopt = {
+	.name = "adopt",
+	.statement =
+		{{"fleet_fence", "select draftmill.fence($1)", NULL},
+		 {"fleet_adopt",
+		  "with mine as (update draftmill.todo"
+		  " set worker_id = $1, taken = least(taken + 1, 32767) where ctid = any("
+		  "array(select ctid from draftmill.todo where worker_id is null and what = 'run'"
+		  " order by job_no limit $2 for update skip locked) || "
+		  "array(select ctid from draftmill.todo where worker_id is null and what <> 'run'"
+		  " order by job_no limit $3 for update skip locked)) returning job_no, what)"
+		  " select job_no, what from mine order by job_no, what",
+		  NULL}},
+	.answer = adopt_answer,
+	.finish = adopt_finish,
+};
+
+void fleet_adopt(struct fleet *f, int n_jobs)
+{
+	bool any = (n_jobs > 0 && f->n_orphans) || f->orphan_events;
+	if (!any || !f->ready || f->take.busy || f->fenced || f->leaving)
+		return;
+	f->take.busy = true;
+	struct op *op = op_new(&adopt);
+	op_int(op, f->worker_id);
+	op_int(op, n_jobs);
+	op_int(op, EVENTS_MAX);
+	fleet_queue(f, op);
+}
+
+/* ---- lost ones ---- */
+
+void fleet_knows(struct fleet *f, fleet_known_fn *knows, void *owner)
+{
+	f->take.knows = knows;
+	f->take.knows_owner = owner;
+}
+
+static void look_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
+{
+	struct take *t = &f->take;
+	list_init(&t->list, pg_n(rows));
+	list_init(&t->unknown, pg_n(rows));
+	for (int k = 0; k < pg_n(rows); k++) {
+		int64_t job_no = pg_int(rows, k, 0);
+		struct str what = pg_text(rows, k, 1);
+		if (t->knows(t->knows_owner, job_no, what))
+			continue;
+		list_add(list_has(&t->suspect, job_no, what) ? &t->list : &t->unknown, rows, k);
+	}
+}
+
+static void look_finish(struct fleet *f, struct op *op)
+{
+	struct take *t = &f->take;
+	list_release(&t->suspect);
+	t->suspect = t->unknown;
+	t->unknown = (struct todo_list){0};
+	t->looked_mono_ms = clock_mono_ms();
+	t->look_mono_ms = t->looked_mono_ms + (t->suspect.n ? LOOK_AGAIN_MS : LOOK_MS);
+	if (t->list.n)
+		log_info("lost_answers_found", L_INT("n", t->list.n));
+	load_all(f);
+}
+
+static const struct op_kind look = {
+	.name = "look",
+	.statement = {{"fleet_mine",
+		       "select job_no, what from draftmill.todo where worker_id = $1 order by 1, 2",
+		       NULL}},
+	.answer = look_answer,
+	.finish = look_finish,
+};
+
+void fleet_look(struct fleet *f)
+{
+	struct take *t = &f->take;
+	if (!t->knows || !f->ready || t->busy || clock_mono_ms() < t->look_mono_ms)
+		return;
+	t->busy = true;
+	struct op *op = op_new(&look);
+	op_int(op, f->worker_id);
+	fleet_queue(f, op);
+}
+
+void fleet_look_again(struct fleet *f)
+{
+	f->take.look_mono_ms = f->take.looked_mono_ms + LOOK_AGAIN_MS;
+}

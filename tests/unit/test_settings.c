@@ -1,0 +1,482 @@
+#include "app/settings.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Each test has a folder with a file of its own, and an environment without our variables. */
+static char folder[64], path[96];
+static struct arena *a;
+static struct settings settings;
+static char faults[4096]; /* one a line */
+
+static void keep_fault(void *owner, const struct err *err)
+{
+	size_t n = strlen(faults);
+
+	snprintf(faults + n, sizeof(faults) - n, "%s\n", err->text);
+}
+
+static void write_file(const char *name, const char *text)
+{
+	char file[128];
+
+	snprintf(file, sizeof(file), "%s/%s", folder, name);
+	FILE *f = fopen(file, "w");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static int read_text_with(const char *text, const struct flag *flag, int n_flag)
+{
+	faults[0] = '\0';
+	write_file("s.yaml", text);
+	return settings_faults(a, path, flag, n_flag, &settings, keep_fault, NULL);
+}
+
+static int read_text(const char *text)
+{
+	return read_text_with(text, NULL, 0);
+}
+
+/* That @text has exactly one fault, which is told at @line of the file as @what. */
+static void assert_fault(const char *text, int line, const char *what)
+{
+	char want[600];
+
+	assert_int_equal(read_text(text), 1);
+	snprintf(want, sizeof(want), "%s:%d: %s\n", path, line, what);
+	assert_string_equal(faults, want);
+}
+
+static int set_up(void **state)
+{
+	static const char *const ours[] = {"OPENAI_BASE_URL", "DRAFTMILL_CONFIG",
+					   "DRAFTMILL_KAFKA_BROKERS"};
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		unsetenv(ours[i]);
+	strcpy(folder, "/tmp/settings-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/s.yaml", folder);
+	a = arena_new();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char key[128];
+
+	snprintf(key, sizeof(key), "%s/key", folder);
+	unlink(key);
+	unlink(path);
+	rmdir(folder);
+	arena_free(a);
+	return 0;
+}
+
+static const char a_model[] = "providers:\n"
+			      "  openai:\n"
+			      "    key_env: TEST_KEY\n"
+			      "models:\n"
+			      "  drafting:\n"
+			      "    id: m-1\n"
+			      "    provider: openai\n"
+			      "    prices:\n"
+			      "      - valid_from: 2026-11-17\n"
+			      "        in_usd_per_mtok: 2.00\n"
+			      "        out_usd_per_mtok: 10\n";
+
+/* ---- sources ---- */
+
+static void an_empty_file_gives_the_defaults(void **state)
+{
+	char prompts[96];
+
+	assert_int_equal(read_text(""), 0);
+	assert_string_equal(settings.kafka_brokers, "localhost:9092");
+	assert_int_equal(settings.n_job_topic, 1);
+	assert_string_equal(settings.job_topic[0], "draftmill.jobs");
+	assert_int_equal(settings.n_kafka_option, 0);
+	assert_int_equal(settings.in_flight, 2000);
+	assert_int_equal(settings.lease_ms, 10000);
+	assert_int_equal(settings.n_provider, 0);
+	assert_int_equal(settings.n_model, 0);
+	snprintf(prompts, sizeof(prompts), "%s/prompts", folder);
+	assert_string_equal(settings.prompts_dir, prompts);
+}
+
+static void the_sample_file_is_fine(void **state)
+{
+	faults[0] = '\0';
+	settings_faults(a, "config/draftmill.yaml", NULL, 0, &settings, keep_fault, NULL);
+	assert_string_equal(faults, "");
+	assert_string_equal(settings.sql_dir, "config/../sql");
+	const struct model *critic = settings_model(&settings, STR_OF("critiquing"));
+	assert_non_null(critic);
+	assert_int_equal(critic->price[0].in, 100000); /* 0.10 USD */
+	assert_int_equal(critic->price[0].cached, 10000);
+	assert_int_equal(critic->price[0].out, 500000);
+	assert_int_equal(critic->temperature_milli, 700);
+}
+
+static void flag_over_environment_over_file_over_default(void **state)
+{
+	static const char text[] = "kafka:\n  brokers: of-the-file\n";
+	const struct flag flag = {"kafka.brokers", "of-the-flag"};
+
+	read_text(text);
+	assert_string_equal(settings.kafka_brokers, "of-the-file");
+	setenv("DRAFTMILL_KAFKA_BROKERS", "of-the-environment", 1);
+	read_text(text);
+	assert_string_equal(settings.kafka_brokers, "of-the-environment");
+	read_text_with(text, &flag, 1);
+	assert_string_equal(settings.kafka_brokers, "of-the-flag");
+	unsetenv("DRAFTMILL_KAFKA_BROKERS");
+}
+
+static void DRAFTMILL_CONFIG_names_the_file(void **state)
+{
+	struct err err;
+
+	write_file("s.yaml", "worker:\n  in_flight: 7\n");
+	setenv("DRAFTMILL_CONFIG", path, 1);
+	assert_int_equal(settings_read(a, NULL, NULL, 0, &settings, &err), ST_OK);
+	assert_int_equal(settings.in_flight, 7);
+	assert_int_equal(settings_read(a, "/nowhere.yaml", NULL, 0, &settings, &err), ST_INVALID);
+	assert_string_equal(
+		err.text,
+		"/nowhere.yaml: cannot be opened (No such file or directory); mend its path");
+	unsetenv("DRAFTMILL_CONFIG");
+}
+
+static void the_environment_sets_a_key_of_a_named_provider(void **state)
+{
+	setenv("DRAFTMILL_PROVIDERS_OPENAI_BASE_URL", "http://127.0.0.1:8080/v1/", 1);
+	assert_int_equal(read_text(a_model), 0);
+	assert_string_equal(settings.provider[0].base_url, "http://127.0.0.1:8080/v1");
+	assert_int_equal(read_text(""), 1);
+	assert_string_equal(
+		faults,
+		"environment variable DRAFTMILL_PROVIDERS_OPENAI_BASE_URL: unknown; unset it\n");
+	unsetenv("DRAFTMILL_PROVIDERS_OPENAI_BASE_URL");
+}
+
+static void OPENAI_BASE_URL_is_the_default_of_openai(void **state)
+{
+	read_text(a_model);
+	assert_string_equal(settings.provider[0].base_url, "https://api.openai.com/v1");
+	setenv("OPENAI_BASE_URL", "https://gateway.example/v1", 1);
+	read_text(a_model);
+	assert_string_equal(settings.provider[0].base_url, "https://gateway.example/v1");
+	read_text("providers:\n  openai:\n    base_url: https://file.example/v1\n");
+	assert_string_equal(settings.provider[0].base_url, "https://file.example/v1");
+	read_text("providers:\n  other:\n    key_env: K\n");
+	assert_string_equal(settings.provider[0].base_url, "https://api.openai.com/v1");
+}
+
+static void any_property_of_librdkafka_can_be_given(void **state)
+{
+	const struct flag flag = {"kafka.options.session.timeout.ms", "4000"};
+
+	setenv("DRAFTMILL_KAFKA_OPTIONS_SASL_PASSWORD", "secret", 1);
+	assert_int_equal(
+		read_text_with("kafka:\n  options:\n    session.timeout.ms: 3000\n", &flag, 1), 0);
+	assert_int_equal(settings.n_kafka_option, 2);
+	assert_string_equal(settings.kafka_option[0].key, "session.timeout.ms");
+	assert_string_equal(settings.kafka_option[0].value, "4000");
+	assert_string_equal(settings.kafka_option[1].key, "sasl.password");
+	assert_string_equal(settings.kafka_option[1].value, "secret");
+	unsetenv("DRAFTMILL_KAFKA_OPTIONS_SASL_PASSWORD");
+}
+
+static void paths_start_at_the_file_or_where_one_types(void **state)
+{
+	const struct flag flag = {"prompts.dir", "mine/prompts"};
+	char schema[96];
+
+	snprintf(schema, sizeof(schema), "%s/of/schema", folder);
+	read_text_with("profiles:\n  dir: /etc/p\nschema:\n  dir: of/schema\n", &flag, 1);
+	assert_string_equal(settings.profiles_dir, "/etc/p");
+	assert_string_equal(settings.schema_dir, schema);
+	assert_string_equal(settings.prompts_dir, "mine/prompts");
+}
+
+static void topics_are_a_list_with_the_prefix_put_before(void **state)
+{
+	const struct flag flag = {"kafka.job_topics", "urgent, jobs"};
+
+	read_text("kafka:\n  topic_prefix: t.\n  job_topics:\n    - a\n    - b\n");
+	assert_int_equal(settings.n_job_topic, 2);
+	assert_string_equal(settings.job_topic[1], "t.b");
+	read_text_with("", &flag, 1);
+	assert_string_equal(settings.job_topic[0], "draftmill.urgent");
+	assert_string_equal(settings.job_topic[1], "draftmill.jobs");
+}
+
+/* ---- faults ---- */
+
+static void unknown_keys_come_with_place_and_suggestion(void **state)
+{
+	const struct flag flag = {"worker.in_fligth", "5"};
+
+	assert_fault("log:\n  level: info\nkafka:\n  broker: x\n", 4,
+		     "kafka.broker: unknown; did you mean kafka.brokers");
+	assert_fault("kafak:\n  x: 1\n", 1,
+		     "kafak: unknown; `draftmill check config --help` lists the keys");
+	assert_fault("providers:\n  local:\n    base_ulr: https://x\n", 3,
+		     "providers.local.base_ulr: unknown; did you mean providers.local.base_url");
+	assert_int_equal(read_text_with("", &flag, 1), 1);
+	assert_string_equal(
+		faults,
+		"flag --worker.in_fligth: worker.in_fligth: unknown; did you mean worker.in_flight\n");
+	setenv("DRAFTMILL_KAFKA_BROKER", "x", 1);
+	assert_int_equal(read_text(""), 1);
+	assert_string_equal(faults, "environment variable DRAFTMILL_KAFKA_BROKER: unknown; did you "
+				    "mean DRAFTMILL_KAFKA_BROKERS\n");
+	unsetenv("DRAFTMILL_KAFKA_BROKER");
+}
+
+static void values_of_a_wrong_type_are_shown(void **state)
+{
+	assert_fault("worker:\n  in_flight: many\n", 2,
+		     "worker.in_flight: \"many\" is no integer; give 1 to 100000 jobs");
+	assert_fault("worker:\n  in_flight: 0\n", 2,
+		     "worker.in_flight: \"0\" is out of range; give 1 to 100000 jobs");
+	assert_fault("log:\n  level: loud\n", 2,
+		     "log.level: \"loud\" is none of them; give one of: debug, info, warn, error");
+	assert_fault("kafka:\n  brokers: [a, b]\n", 2,
+		     "kafka.brokers: this is a list; give text: host:port of the first brokers to "
+		     "ask, commas between");
+	assert_fault("worker:\n  lease_ms:\n", 2,
+		     "worker.lease_ms: no value; give one, or leave the key out");
+	assert_fault("kafka: here\n", 1, "kafka: give keys under it");
+	assert_fault("- a\n", 1, "give keys, as `kafka:`");
+	assert_fault("models:\n  gpt-5.4:\n    id: x\n", 2,
+		     "\"gpt-5.4\" is no name here; give 1 to 40 characters of a-z 0-9 -");
+}
+
+static void credentials_in_a_url_are_refused_and_not_shown(void **state)
+{
+	assert_fault(
+		"providers:\n  p:\n    base_url: https://me:hunter2@x.example/v1\n", 3,
+		"providers.p.base_url: a URL with a user in it is refused; name the credential "
+		"by key_env or key_file");
+}
+
+static void plain_http_is_for_this_machine(void **state)
+{
+	assert_int_equal(read_text("providers:\n  p:\n    base_url: http://127.0.0.1:1/v1\n"), 0);
+	assert_int_equal(read_text("providers:\n  p:\n    base_url: http://[::1]:1/v1\n"), 0);
+	assert_int_equal(read_text("providers:\n  p:\n    base_url: http://x.example/v1\n"), 1);
+	assert_int_equal(read_text("providers:\n  p:\n    base_url: ftp://x.example/v1\n"), 1);
+}
+
+static void a_model_has_a_known_provider_an_id_and_a_price(void **state)
+{
+	assert_int_equal(
+		read_text("providers:\n  openai: {}\nmodels:\n  m:\n    provider: opanai\n"), 3);
+	assert_non_null(strstr(faults, ":4: models.m.id: missing; "));
+	assert_non_null(strstr(faults, ":4: models.m.prices: missing; "));
+	assert_non_null(strstr(faults,
+			       ":4: models.m.provider: there is no provider \"opanai\"; did "
+			       "you mean openai\n"));
+}
+
+/* ---- prices ---- */
+
+static int read_prices(const char *rows)
+{
+	char text[1000];
+
+	snprintf(text, sizeof(text),
+		 "providers:\n  p: {}\nmodels:\n  m:\n    id: i\n    provider: p\n    prices:\n%s",
+		 rows);
+	return read_text(text);
+}
+
+static void prices_are_exact_and_hold_from_their_day(void **state)
+{
+	assert_int_equal(
+		read_prices(
+			"    - {valid_from: 1970-01-02, in_usd_per_mtok: 0.001, out_usd_per_mtok: 10000}\n"
+			"    - {valid_from: 2026-12-01, in_usd_per_mtok: 0.123456, "
+			"cached_usd_per_mtok: 0.0028, out_usd_per_mtok: 3.75}\n"),
+		0);
+	const struct price *price = settings.model[0].price;
+	assert_int_equal(settings.model[0].n_price, 2);
+	assert_int_equal(price[0].valid_from_ms, INT64_C(86400000));
+	assert_int_equal(price[0].in, 1000);
+	assert_int_equal(price[0].cached, 1000); /* not told: as input */
+	assert_int_equal(price[0].out, INT64_C(10000000000));
+	assert_int_equal(price[1].valid_from_ms,
+			 INT64_C(1796083200000)); /* date -d 2026-12-01Z +%s */
+	assert_int_equal(price[1].in, 123456);
+	assert_int_equal(price[1].cached, 2800);
+	assert_int_equal(price[1].out, 3750000);
+}
+
+static void implausible_prices_are_refused_with_their_unit(void **state)
+{
+	assert_int_equal(
+		read_prices(
+			"    - {valid_from: 2026-12-01, in_usd_per_mtok: 0.0000025, out_usd_per_mtok: 1}\n"),
+		1);
+	assert_non_null(strstr(
+		faults, "models.m.prices.in_usd_per_mtok: \"0.0000025\" is no plain decimal"));
+	assert_int_equal(
+		read_prices(
+			"    - {valid_from: 2026-12-01, in_usd_per_mtok: 0.000025, out_usd_per_mtok: 10001}\n"),
+		2);
+	assert_non_null(strstr(faults,
+			       "models.m.prices.in_usd_per_mtok: \"0.000025\" is out of range; "
+			       "give 0.001 to 10000 USD per million tokens\n"));
+	assert_non_null(strstr(faults,
+			       "models.m.prices.out_usd_per_mtok: \"10001\" is out of range; "
+			       "give 0.001 to 10000 USD per million tokens\n"));
+	assert_int_equal(
+		read_prices(
+			"    - {valid_from: 2026-12-01, in_usd_per_mtok: 1e3, out_usd_per_mtok: -1}\n"),
+		2);
+}
+
+static void price_rows_are_whole_and_in_order(void **state)
+{
+	assert_int_equal(read_prices("    - {valid_from: 2026-12-01, in_usd_per_mtok: 1}\n"), 1);
+	assert_non_null(strstr(faults, ":8: models.m.prices.out_usd_per_mtok: missing; "));
+	assert_int_equal(
+		read_prices(
+			"    - {valid_from: 2026-12-01, in_usd_per_mtok: 1, out_usd_per_mtok: 1}\n"
+			"    - {valid_from: 2026-11-30, in_usd_per_mtok: 1, out_usd_per_mtok: 1}\n"),
+		1);
+	assert_non_null(strstr(faults, ":9: models.m.prices: not after the row before"));
+	assert_int_equal(
+		read_prices("    - {valid_from: soon, in_usd_per_mtok: 1, out_usd_per_mtok: 1}\n"),
+		1);
+	assert_non_null(strstr(faults, "\"soon\" is no date; give one as 2026-12-01"));
+	assert_int_equal(
+		read_prices(
+			"    - {valid_from: 2026-12-01, in_usd_per_mtokens: 1, out_usd_per_mtok: 1}\n"),
+		2);
+	assert_non_null(strstr(faults, "did you mean models.m.prices.in_usd_per_mtok"));
+	assert_int_equal(read_prices("    - 3\n"), 3);
+}
+
+/* ---- endpoints ---- */
+
+static enum status endpoint(const char *text, struct endpoint *out, struct err *err)
+{
+	assert_int_equal(read_text(text), 0);
+	return settings_endpoint(&settings, a, settings.model, out, err);
+}
+
+static void an_endpoint_has_url_and_credential(void **state)
+{
+	struct endpoint e;
+	struct err err;
+
+	setenv("TEST_KEY", "k-1", 1);
+	assert_int_equal(endpoint(a_model, &e, &err), ST_OK);
+	assert_string_equal(e.url, "https://api.openai.com/v1/chat/completions");
+	assert_string_equal(e.header[0], "Authorization: Bearer k-1");
+	assert_null(e.header[1]);
+	assert_null(e.ca_file);
+	unsetenv("TEST_KEY");
+	assert_int_equal(endpoint(a_model, &e, &err), ST_INVALID);
+	assert_string_equal(err.text, "providers.openai: the environment variable TEST_KEY is not "
+				      "set; put the credential there");
+}
+
+static void a_credential_can_stand_in_a_file(void **state)
+{
+	char text[600];
+	struct endpoint e;
+	struct err err;
+
+	snprintf(
+		text, sizeof(text),
+		"%s  second:\n    id: x\n    provider: files\n    prices:\n      - {valid_from: 2026-01-01, "
+		"in_usd_per_mtok: 1, out_usd_per_mtok: 1}\n",
+		a_model);
+	assert_int_equal(read_text(text), 1); /* there is no provider `files` yet */
+	snprintf(
+		text, sizeof(text), "%s",
+		"providers:\n  p:\n    key_file: key\n    auth_header: X-Key\n    auth_prefix: \"\"\n"
+		"models:\n  m:\n    id: x\n    provider: p\n    prices:\n      - {valid_from: 2026-01-01, "
+		"in_usd_per_mtok: 1, out_usd_per_mtok: 1}\n");
+	write_file("key", "k-2\n");
+	assert_int_equal(endpoint(text, &e, &err), ST_OK);
+	assert_string_equal(e.header[0], "X-Key: k-2");
+	write_file("key", "k-2\nX-Other: 1\n");
+	assert_int_equal(endpoint(text, &e, &err), ST_INVALID);
+	assert_null(strstr(err.text, "k-2"));
+	write_file("key", "");
+	assert_int_equal(endpoint(text, &e, &err), ST_INVALID);
+}
+
+static void a_local_server_needs_no_credential(void **state)
+{
+	struct endpoint e;
+	struct err err;
+
+	assert_int_equal(
+		endpoint(
+			"providers:\n  p:\n    base_url: http://localhost:8080/v1\nmodels:\n  m:\n    id: x\n"
+			"    provider: p\n    prices:\n      - {valid_from: 2026-01-01, in_usd_per_mtok: 1, "
+			"out_usd_per_mtok: 1}\n",
+			&e, &err),
+		ST_OK);
+	assert_string_equal(e.url, "http://localhost:8080/v1/chat/completions");
+	assert_null(e.header[0]);
+}
+
+/* ---- the table ---- */
+
+static void every_setting_says_what_it_is_for(void **state)
+{
+	const struct setting_doc *d;
+	int n_outside_kafka = 0;
+
+	for (int i = 0; (d = setting_doc_at(i)); i++) {
+		n_outside_kafka += strncmp(d->key, "kafka.", 6) != 0;
+		assert_true(strlen(d->text) > 0 && strlen(d->type) > 0);
+	}
+	assert_true(n_outside_kafka <= 40);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_empty_file_gives_the_defaults),
+		TEST(the_sample_file_is_fine),
+		TEST(flag_over_environment_over_file_over_default),
+		TEST(DRAFTMILL_CONFIG_names_the_file),
+		TEST(the_environment_sets_a_key_of_a_named_provider),
+		TEST(OPENAI_BASE_URL_is_the_default_of_openai),
+		TEST(any_property_of_librdkafka_can_be_given),
+		TEST(paths_start_at_the_file_or_where_one_types),
+		TEST(topics_are_a_list_with_the_prefix_put_before),
+		TEST(unknown_keys_come_with_place_and_suggestion),
+		TEST(values_of_a_wrong_type_are_shown),
+		TEST(credentials_in_a_url_are_refused_and_not_shown),
+		TEST(plain_http_is_for_this_machine),
+		TEST(a_model_has_a_known_provider_an_id_and_a_price),
+		TEST(prices_are_exact_and_hold_from_their_day),
+		TEST(implausible_prices_are_refused_with_their_unit),
+		TEST(price_rows_are_whole_and_in_order),
+		TEST(an_endpoint_has_url_and_credential),
+		TEST(a_credential_can_stand_in_a_file),
+		TEST(a_local_server_needs_no_credential),
+		TEST(every_setting_says_what_it_is_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
