@@ -1,5 +1,5 @@
 /*
- * app/ask.h - a question to PostgreSQL whose answer is one JSON value: what reading commands print, and read their text from.
+ * app/ask.h - a question to PostgreSQL whose answer is one JSON value: what reading commands print, and make their text from.
  */
 #ifndef APP_ASK_H
 #define APP_ASK_H
@@ -7,11 +7,13 @@
 #include "base/json.h"
 #include "io/pg.h"
 
-/* In SQL: a time as base/clock.h writes it. */
-#define ASK_TIME(column) "to_char(" column " at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
-
-/* @sql gives one row of one column; NULL is JSON null. json_free(*out). */
+/* @sql gives one row of one column; NULL is JSON null. Times are in UTC. json_free(*out). */
 enum status ask(struct pg *, const char *sql, const char *const *param, int n_param, struct json **out,
 		struct err *err) MUST_CHECK;
+
+/* Members of the answer: absent, ROW_NULL or false where there is none of that type. */
+struct str ask_text(const struct json *object, const char *key);
+int64_t ask_number(const struct json *object, const char *key);
+bool ask_true(const struct json *object, const char *key);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * app/failpoint.h - places where the test build can be told to crash. DRAFTMILL_FAILPOINT="parse:TEXT" ends the process at once
- * when a message with TEXT in its value is about to be parsed. In other builds it is nothing.
+ * when a message with TEXT in its value is about to be parsed; "start:TEXT" and "step:TEXT", when a job with TEXT in its id
+ * is about to make its first step or a later one. In other builds it is nothing.
  */
 #ifndef APP_FAILPOINT_H
 #define APP_FAILPOINT_H

@@ -17,11 +17,15 @@ struct page {
 };
 
 enum { PAGE_BYTES_MAX = 1 << 28 };
-#define PAGE(with_colour) {BUF(PAGE_BYTES_MAX), (with_colour), false}
+#define PAGE(with_colour)                                                                          \
+	{                                                                                          \
+		BUF(PAGE_BYTES_MAX), (with_colour), false                                          \
+	}
 
 void page_printf(struct page *, const char *format, ...) PRINTF_LIKE(2, 3); /* our own words */
 void page_ink(struct page *, enum ink);
-void page_title(struct page *, const char *format, ...) PRINTF_LIKE(2, 3); /* an empty line before it; bold */
+void page_title(struct page *, const char *format, ...)
+	PRINTF_LIKE(2, 3); /* an empty line before it; bold */
 
 /* On one line: all control characters, and those that turn the direction of writing, as \uXXXX. Absent: "-". */
 void page_line(struct page *, struct str);

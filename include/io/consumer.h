@@ -2,7 +2,8 @@
  * io/consumer.h - job messages from Kafka, over librdkafka: a plain consumer group with an eager assignor.
  *
  * Offsets are stored by consumer_store() only after PostgreSQL has the record, and committed by librdkafka once a second. On
- * assignment a partition's start is min(committed, mark): the caller is asked for the mark, and may only lower the start.
+ * assignment a partition's start is min(committed, mark): the caller is asked for the mark, and may only lower the start. With
+ * nothing committed (or if that cannot be learned) a partition starts at its beginning.
  */
 #ifndef IO_CONSUMER_H
 #define IO_CONSUMER_H
@@ -13,7 +14,7 @@
 
 struct consumer;
 
-struct kafka_option { /* any librdkafka property */
+struct kafka_option { /* any librdkafka property but those that draftmill must set itself */
 	const char *key, *value;
 };
 
@@ -48,8 +49,9 @@ enum status consumer_open(struct reactor *, const struct consumer_config *, cons
 			  struct consumer **out, struct err *err) MUST_CHECK;
 
 /* Gives up to @n_want records, one at a time; returns how many it gave. To be called each turn; with @n_want 0 it pauses
- * fetching (with hysteresis) and still serves the group. ->ready says whether more may be waiting. */
+ * fetching (with hysteresis: after a second of wanting none) and still serves the group. It has turns of its own twice a second. */
 int consumer_poll(struct consumer *, int n_want);
+/* More may be waiting than the last poll gave; false when it wanted none. */
 bool consumer_ready(const struct consumer *);
 
 /* The next offset to read after a restart. Ignored for a partition that is not assigned. */

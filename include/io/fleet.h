@@ -21,10 +21,10 @@ struct fleet_config {
 	int64_t lease_ms; /* beats come every third of it, at most 1 s apart */
 };
 
-struct strike { /* a message or a job that was in hand at a crash */
+struct strike {		  /* a message or a job that was in hand at a crash */
 	struct str topic; /* absent: a job */
 	int32_t partition;
-	int64_t offset;   /* or the job's number */
+	int64_t offset; /* or the job's number */
 };
 
 /* An orphan taken over, loaded whole; borrowed for the call. */
@@ -35,23 +35,26 @@ struct orphan_job {
 	int n_step;
 	const struct attempt_row *attempt; /* by call, then number */
 	int n_attempt;
-	int n_strike;                /* crashes with this job in hand */
+	int n_strike; /* crashes with this job in hand */
 };
 struct orphan_event {
-	const struct outbox_row *event; /* payload of a dead letter filled from its row */
+	const struct outbox_row *event;	      /* payload of a dead letter filled from its row */
 	const struct dead_letter_row *letter; /* NULL: not a dead letter */
 };
 
 struct fleet_events {
-	void (*ready)(void *owner, int64_t worker_id);  /* registered, numbers drawn, marks and strikes read: work may begin */
-	void (*fenced)(void *owner, const char *why);   /* marked dead, or the server is another timeline */
+	/* Registered, numbers drawn, marks and strikes read: work may begin. Once. */
+	void (*ready)(void *owner, int64_t worker_id);
+	/* Marked dead, or the server is on another timeline. Once; the connection is not used any more. */
+	void (*fenced)(void *owner, const char *why);
 	void (*job)(void *owner, const struct orphan_job *);
 	void (*event)(void *owner, const struct orphan_event *);
 };
 
 /* Connects and registers, and makes the months ahead, by itself; the strings of the configuration are copied. A registration
  * whose answer was lost is made again; the row of the first is ended by the others when its lease runs out. */
-struct fleet *fleet_open(struct reactor *, const struct fleet_config *, const struct fleet_events *, void *owner);
+struct fleet *fleet_open(struct reactor *, const struct fleet_config *, const struct fleet_events *,
+			 void *owner);
 int64_t fleet_worker_id(const struct fleet *); /* 0: not registered yet */
 int fleet_n_alive(const struct fleet *); /* workers with a lease, this one included; at least 1 */
 
@@ -71,18 +74,21 @@ void fleet_adopt(struct fleet *, int n_jobs);
  * twice, 5 s apart, was lost with an answer: it comes by ->job or ->event like an orphan. */
 typedef bool fleet_known_fn(void *owner, int64_t job_no, struct str what);
 void fleet_knows(struct fleet *, fleet_known_fn *, void *owner);
-int64_t fleet_n_orphans(const struct fleet *); /* jobs, by the last heartbeat; intake leaves room for them */
+/* Jobs, by the last heartbeat and what was taken over since; intake leaves room for them. */
+int64_t fleet_n_orphans(const struct fleet *);
 
 /* The mark of a partition as last read from the database, -1: none. Read at ready and every heartbeat. */
 int64_t fleet_mark(const struct fleet *, const char *cluster, struct str topic, int32_t partition);
 /* How often the message was in hand at a crash; as of the last heartbeat. */
 int fleet_strikes(const struct fleet *, struct str topic, int32_t partition, int64_t offset);
 /* Counts one; @done runs when it is committed, or was already (the same @incident, a unique text, counts once). */
-void fleet_strike(struct fleet *, const struct strike *, const char *incident, reactor_fn *done, void *owner);
+void fleet_strike(struct fleet *, const struct strike *, const char *incident, reactor_fn *done,
+		  void *owner);
 
 /* Whether all records under the ends are settled and none of their jobs or events is left in todo. Answered later. */
 typedef void drained_fn(void *owner, bool drained, int64_t n_left);
-void fleet_drained(struct fleet *, const char *cluster, const struct partition_end *, int n, drained_fn *, void *owner);
+void fleet_drained(struct fleet *, const char *cluster, const struct partition_end *, int n,
+		   drained_fn *, void *owner);
 
 /* Orderly end: marks itself dead ("stopped") and orphans what it still has. @done runs once, from the loop; without a database
  * after 2 s. No other callback follows but those of fleet_strike() and fleet_drained(). */

@@ -18,7 +18,7 @@ struct pg;
 struct pg_rows; /* a result */
 
 struct pg_param {
-	uint32_t oid;    /* 0: let the server tell */
+	uint32_t oid;	  /* 0: let the server tell */
 	struct str value; /* binary; absent = NULL */
 };
 
@@ -31,29 +31,35 @@ struct pg_error {
 /* ---- results: text format for both ways of use; borrowed until the callback ends, or pg_rows_free() ---- */
 int pg_n(const struct pg_rows *);
 struct str pg_text(const struct pg_rows *, int row, int column); /* absent = NULL */
-int64_t pg_int(const struct pg_rows *, int row, int column);     /* ROW_NULL for NULL */
-struct str pg_bytes(const struct pg_rows *, struct arena *, int row, int column); /* bytea, decoded into the arena */
+int64_t pg_int(const struct pg_rows *, int row, int column);	 /* ROW_NULL for NULL */
+struct str pg_bytes(const struct pg_rows *, struct arena *, int row,
+		    int column); /* bytea, decoded into the arena */
 void pg_rows_free(struct pg_rows *);
 
 /* ---- blocking ---- */
-enum status pg_connect(const char *conninfo, const char *application_name, struct pg **out, struct err *err) MUST_CHECK;
+enum status pg_connect(const char *conninfo, const char *application_name, struct pg **out,
+		       struct err *err) MUST_CHECK;
 /* @sql with $1.. as text parameters; NULL entries are NULL. ST_INVALID: the server's error; ST_DOWN: the connection is gone. */
-enum status pg_query(struct pg *, const char *sql, const char *const *param, int n_param, struct pg_rows **out,
-		     struct err *err) MUST_CHECK;
+enum status pg_query(struct pg *, const char *sql, const char *const *param, int n_param,
+		     struct pg_rows **out, struct err *err) MUST_CHECK;
 /* Several statements, no result: for migrations. */
 enum status pg_script(struct pg *, const char *sql, struct err *err) MUST_CHECK;
 void pg_free(struct pg *); /* of either way; not from one of its callbacks. NULL is fine */
 
 /* ---- on the loop ---- */
 struct pg_events {
-	void (*up)(void *owner);                        /* connected; nothing is prepared */
-	void (*down)(void *owner, const char *why);     /* gone, or could not connect; reconnects by itself (backoff to 5 s) */
+	void (*up)(void *owner); /* connected; nothing is prepared */
+	void (*down)(
+		void *owner,
+		const char *
+			why); /* gone, or could not connect; reconnects by itself (backoff to 5 s) */
 	/* One statement's answer, in order of sending. @rows NULL with an error, or when the batch was already aborted. */
 	void (*answer)(void *owner, const struct pg_rows *rows, const struct pg_error *error);
 	/* The batch's end: committed, or rolled back with the first error. */
 	void (*synced)(void *owner, const struct pg_error *first_error /* NULL: committed */);
 };
-struct pg *pg_open(struct reactor *, const char *conninfo, const char *application_name, const struct pg_events *, void *owner);
+struct pg *pg_open(struct reactor *, const char *conninfo, const char *application_name,
+		   const struct pg_events *, void *owner);
 bool pg_is_up(const struct pg *);
 /* Queues; one implicit transaction until pg_sync(). An unnamed or a prepared statement: with @name (which lives as long as @pg) the
  * text is prepared once a connection. Values are copied. Both do nothing while the connection is down. */

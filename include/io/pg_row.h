@@ -12,7 +12,7 @@
 void row_columns(struct buf *out, const struct table *);
 
 /* Fills *out, the table's struct, from the first n_column columns of the @i-th row; texts are copied into @a.
- * A NULL where the struct has no NULL (an erased salt) becomes zero bytes. */
+ * What the struct has no way to say, a NULL (an erased salt) or a digest of another length, becomes zero bytes. */
 void row_read(const struct table *, const struct pg_rows *, int i, struct arena *a, void *out);
 
 #endif

@@ -22,13 +22,13 @@ enum stored {
 	STORED,
 	STORED_DUPLICATE, /* intake: identity and value are known; dead letter: known */
 	STORED_CONFLICT,  /* intake: the identity is known with another value */
-	STORED_REFUSED,   /* PostgreSQL refuses the data; *why has the SQLSTATE. Nothing of this write is kept */
+	STORED_REFUSED, /* PostgreSQL refuses the data; *why has the SQLSTATE. Nothing of this write is kept */
 };
 
 struct stored_why {
-	int64_t first_job_no;         /* CONFLICT, DUPLICATE: the job that has the identity */
+	int64_t first_job_no;	      /* CONFLICT, DUPLICATE: the job that has the identity */
 	uint8_t first_sha[SHA_BYTES]; /* CONFLICT: its payload's hash */
-	const char *sqlstate;         /* REFUSED */
+	const char *sqlstate;	      /* REFUSED */
 	const char *text;
 };
 
@@ -36,20 +36,22 @@ struct stored_why {
 typedef void stored_fn(void *owner, enum stored, const struct stored_why *why);
 
 struct trail_events {
-	void (*fenced)(void *owner);       /* this incarnation is over: nothing more will be stored */
-	void (*marked)(void *owner, struct str topic, int32_t partition, int64_t next_offset); /* a mark is committed */
+	void (*fenced)(void *owner); /* this incarnation is over: nothing more will be stored */
+	void (*marked)(void *owner, struct str topic, int32_t partition,
+		       int64_t next_offset); /* a mark is committed */
 };
 
 /* @worker_id comes from the fleet; writing starts with trail_start(). @conninfo NULL: nothing is kept. */
-struct trail *trail_open(struct reactor *, const char *conninfo, const struct trail_events *, void *owner);
+struct trail *trail_open(struct reactor *, const char *conninfo, const struct trail_events *,
+			 void *owner);
 void trail_start(struct trail *, int64_t worker_id);
-bool trail_is_up(const struct trail *); /* false: start no call, its reply could not be stored */
+bool trail_is_up(const struct trail *);	  /* false: start no call, its reply could not be stored */
 bool trail_is_idle(const struct trail *); /* nothing queued, nothing unanswered */
 void trail_free(struct trail *); /* not from one of its callbacks; those still owed do not come */
 
 struct intake {
 	const struct job_row *job;
-	uint8_t key[UUID_BYTES]; /* job_key() */
+	uint8_t key[UUID_BYTES];       /* job_key() */
 	const struct step_rows *first; /* may end the job at once: then with its events */
 	const struct outbox_row *event;
 	int n_event;
@@ -59,18 +61,21 @@ struct intake {
 void trail_intake(struct trail *, const struct intake *, stored_fn *, void *owner);
 
 /* A step and what it made; with an outcome also the outbox rows, and the todo row turns into one for each event. */
-void trail_step(struct trail *, const struct step_rows *, const struct outbox_row *event, int n_event, stored_fn *, void *owner);
+void trail_step(struct trail *, const struct step_rows *, const struct outbox_row *event,
+		int n_event, stored_fn *, void *owner);
 
 /* An intent of its own. */
 void trail_attempt(struct trail *, const struct attempt_row *, stored_fn *, void *owner);
 
 /* A message that is no job, with its outbox and todo rows. */
-void trail_dead_letter(struct trail *, const struct dead_letter_row *, const struct outbox_row *, stored_fn *, void *owner);
+void trail_dead_letter(struct trail *, const struct dead_letter_row *, const struct outbox_row *,
+		       stored_fn *, void *owner);
 
 /* An event is on its topic: outbox_sent row, todo row gone. Copied; rides with the next batch, 100 ms at most. */
 void trail_sent(struct trail *, const struct sent_row *);
 
 /* All records of the partition under @next_offset are settled. Copied; rides like trail_sent(). Never lowers. */
-void trail_mark(struct trail *, const char *cluster, struct str topic, int32_t partition, int64_t next_offset);
+void trail_mark(struct trail *, const char *cluster, struct str topic, int32_t partition,
+		int64_t next_offset);
 
 #endif

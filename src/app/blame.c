@@ -43,7 +43,8 @@ static enum status map(struct blame *b, struct err *err)
 
 	snprintf(path, sizeof(path), "%s/%s", b->dir, b->file);
 	b->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (b->fd < 0 || flock(b->fd, LOCK_EX | LOCK_NB) != 0 ||
+	/* It may have to wait for somebody who just looks whether its owner is dead. */
+	if (b->fd < 0 || flock(b->fd, LOCK_EX) != 0 ||
 	    posix_fallocate(b->fd, 0, sizeof(struct page)) != 0)
 		return err_set(err, ST_INVALID, "worker.state_dir %s: %s", path, strerror(errno));
 	b->page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);

@@ -1,31 +1,6 @@
+#include "app/ask.h"
 #include "app/casefile.h"
-#include "base/text.h"
 #include "core/similarity.h"
-
-/* ---- members of the file ---- */
-
-static struct str text_of(const struct json *j, const char *key)
-{
-	struct str s = {NULL, 0};
-
-	(void)json_get_str(j, key, &s);
-	return s;
-}
-
-static int64_t number_of(const struct json *j, const char *key)
-{
-	int64_t n = -1;
-
-	(void)json_get_int(j, key, INT64_MIN, INT64_MAX, &n);
-	return n;
-}
-
-static bool is_true(const struct json *j, const char *key)
-{
-	bool b = false;
-
-	return json_get_bool(j, key, &b) && b;
-}
 
 /* ---- parts of lines ---- */
 
@@ -54,35 +29,35 @@ static void put_number(struct page *p, int width, int64_t n)
 
 static void put_place(struct page *p, const struct json *j)
 {
-	page_line(p, text_of(j, "topic"));
-	page_printf(p, " partition %lld offset %lld", (long long)number_of(j, "partition"),
-		    (long long)number_of(j, "offset"));
+	page_line(p, ask_text(j, "topic"));
+	page_printf(p, " partition %lld offset %lld", (long long)ask_number(j, "partition"),
+		    (long long)ask_number(j, "offset"));
 }
 
 static void put_at(struct page *p, const struct json *j)
 {
-	page_line(p, text_of(j, "at"));
+	page_line(p, ask_text(j, "at"));
 }
 
 /* ---- what was asked for ---- */
 
 static void put_head(struct page *p, const struct json *job)
 {
-	page_title(p, "JOB %.*s", STR_ARG(text_of(job, "job_no")));
-	put_field(p, "id", text_of(job, "id"));
-	put_field(p, "source", text_of(job, "source"));
-	if (number_of(job, "revision") > 0) {
+	page_title(p, "JOB %.*s", STR_ARG(ask_text(job, "job_no")));
+	put_field(p, "id", ask_text(job, "id"));
+	put_field(p, "source", ask_text(job, "source"));
+	if (ask_number(job, "revision") > 0) {
 		put_name(p, "revision");
-		page_printf(p, "%lld\n", (long long)number_of(job, "revision"));
+		page_printf(p, "%lld\n", (long long)ask_number(job, "revision"));
 	}
-	put_field(p, "batch", text_of(job, "batch"));
-	put_field(p, "tenant", text_of(job, "tenant"));
-	put_field(p, "subject", text_of(job, "subject"));
+	put_field(p, "batch", ask_text(job, "batch"));
+	put_field(p, "tenant", ask_text(job, "tenant"));
+	put_field(p, "subject", ask_text(job, "subject"));
 	put_name(p, "profile");
-	page_line(p, text_of(job, "profile"));
-	page_printf(p, " %.12s\n", text_of(job, "profile_sha").p);
-	put_field(p, "stakes", text_of(job, "stakes"));
-	put_field(p, "not after", text_of(job, "not_after"));
+	page_line(p, ask_text(job, "profile"));
+	page_printf(p, " %.12s\n", ask_text(job, "profile_sha").p);
+	put_field(p, "stakes", ask_text(job, "stakes"));
+	put_field(p, "not after", ask_text(job, "not_after"));
 	put_name(p, "received");
 	put_at(p, job);
 	page_printf(p, " from ");
@@ -110,7 +85,7 @@ static void put_request(struct page *p, const struct json *request)
 	page_title(p, "TASK");
 	if (json_kind(request) != JSON_OBJECT)
 		page_printf(p, "  (erased)\n");
-	page_text(p, text_of(request, "task"));
+	page_text(p, ask_text(request, "task"));
 	page_text_end(p);
 	for (size_t i = 0; json_member(variables, i, &name, &value); i++) {
 		page_printf(p, "  ");
@@ -122,8 +97,8 @@ static void put_request(struct page *p, const struct json *request)
 	put_texts(p, json_get(request, "constraints"), "CONSTRAINTS OF ITS OWN");
 	for (size_t i = 0; i < json_size(sources); i++) {
 		page_title(p, "SOURCE DOCUMENT %zu", i + 1);
-		put_field(p, "id", text_of(json_item(sources, i), "id"));
-		page_text(p, text_of(json_item(sources, i), "text"));
+		put_field(p, "id", ask_text(json_item(sources, i), "id"));
+		page_text(p, ask_text(json_item(sources, i), "text"));
 		page_text_end(p);
 	}
 }
@@ -159,18 +134,18 @@ static void put_changes(struct page *p, struct str before, struct str after)
 
 static void put_check(struct page *p, const struct json *c)
 {
-	bool ok = is_true(c, "ok");
+	bool ok = ask_true(c, "ok");
 
 	page_printf(p, "  ");
 	page_ink(p, ok ? INK_GREEN : INK_RED);
 	page_printf(p, "%-5s", ok ? "green" : "red");
 	page_ink(p, INK_PLAIN);
 	page_printf(p, " ");
-	page_line(p, text_of(c, "name"));
+	page_line(p, ask_text(c, "name"));
 	if (!ok) {
-		page_printf(p, " (%s, severity %lld): ", is_true(c, "hard") ? "hard" : "soft",
-			    (long long)number_of(c, "severity"));
-		page_line(p, text_of(c, "detail"));
+		page_printf(p, " (%s, severity %lld): ", ask_true(c, "hard") ? "hard" : "soft",
+			    (long long)ask_number(c, "severity"));
+		page_line(p, ask_text(c, "detail"));
 	}
 	page_printf(p, "\n");
 }
@@ -178,7 +153,7 @@ static void put_check(struct page *p, const struct json *c)
 static const struct json *draft_numbered(const struct json *drafts, int64_t draft_no)
 {
 	for (size_t i = 0; i < json_size(drafts); i++)
-		if (number_of(json_item(drafts, i), "draft_no") == draft_no)
+		if (ask_number(json_item(drafts, i), "draft_no") == draft_no)
 			return json_item(drafts, i);
 	return NULL;
 }
@@ -186,22 +161,22 @@ static const struct json *draft_numbered(const struct json *drafts, int64_t draf
 static void put_draft(struct page *p, const struct json *drafts, const struct json *d)
 {
 	const struct json *checks = json_get(d, "checks");
-	const struct json *from = draft_numbered(drafts, number_of(d, "from_draft_no"));
-	struct str text = text_of(d, "text");
-	int64_t changed = number_of(d, "changed_permille");
-	int64_t confidence = number_of(d, "confidence_permille");
+	const struct json *from = draft_numbered(drafts, ask_number(d, "from_draft_no"));
+	struct str text = ask_text(d, "text");
+	int64_t changed = ask_number(d, "changed_permille");
+	int64_t confidence = ask_number(d, "confidence_permille");
 
 	if (from)
 		page_title(p, "DRAFT %lld, draft %lld refined: %lld.%lld %% changed",
-			   (long long)number_of(d, "draft_no"),
-			   (long long)number_of(from, "draft_no"), (long long)changed / 10,
+			   (long long)ask_number(d, "draft_no"),
+			   (long long)ask_number(from, "draft_no"), (long long)changed / 10,
 			   (long long)changed % 10);
 	else
-		page_title(p, "DRAFT %lld", (long long)number_of(d, "draft_no"));
+		page_title(p, "DRAFT %lld", (long long)ask_number(d, "draft_no"));
 	if (!text.p)
 		page_printf(p, "  (erased)\n");
-	else if (from && text_of(from, "text").p)
-		put_changes(p, text_of(from, "text"), text);
+	else if (from && ask_text(from, "text").p)
+		put_changes(p, ask_text(from, "text"), text);
 	else
 		page_text(p, text);
 	page_text_end(p);
@@ -216,33 +191,34 @@ static void put_draft(struct page *p, const struct json *drafts, const struct js
 
 static void put_issue(struct page *p, const struct json *issue)
 {
-	struct str snippet = text_of(issue, "snippet");
+	struct str snippet = ask_text(issue, "snippet");
 
-	page_printf(p, "  severity %lld, ", (long long)number_of(issue, "severity"));
-	page_line(p, text_of(issue, "category"));
+	page_printf(p, "  severity %lld, ", (long long)ask_number(issue, "severity"));
+	page_line(p, ask_text(issue, "category"));
 	page_printf(p, ": ");
 	if (snippet.n) {
 		page_printf(p, "\"");
 		page_line(p, snippet);
-		page_printf(p, "\"%s -> ", number_of(issue, "at") < 0 ? " (not in the draft)" : "");
+		page_printf(p, "\"%s -> ",
+			    ask_number(issue, "at") < 0 ? " (not in the draft)" : "");
 	}
-	page_line(p, text_of(issue, "suggestion"));
+	page_line(p, ask_text(issue, "suggestion"));
 	page_printf(p, "\n");
 }
 
 static void put_critique(struct page *p, const struct json *c)
 {
 	const struct json *issues = json_get(c, "issues");
-	int64_t draft_no = number_of(c, "draft_no");
+	int64_t draft_no = ask_number(c, "draft_no");
 
-	if (is_true(c, "valid")) {
+	if (ask_true(c, "valid")) {
 		page_title(p, "CRITIQUE of draft %lld: %.*s, score %lld", (long long)draft_no,
-			   STR_ARG(text_of(c, "verdict")), (long long)number_of(c, "score"));
+			   STR_ARG(ask_text(c, "verdict")), (long long)ask_number(c, "score"));
 	} else {
 		page_title(p, "CRITIQUE of draft %lld: cannot be read", (long long)draft_no);
-		put_field(p, "fault", text_of(c, "fault"));
+		put_field(p, "fault", ask_text(c, "fault"));
 	}
-	page_text(p, text_of(c, "reasons"));
+	page_text(p, ask_text(c, "reasons"));
 	page_text_end(p);
 	for (size_t i = 0; i < json_size(issues); i++)
 		put_issue(p, json_item(issues, i));
@@ -257,8 +233,9 @@ static void put_story(struct page *p, const struct json *file)
 
 	while (d < json_size(drafts) || c < json_size(critiques)) {
 		if (c == json_size(critiques) ||
-		    (d < json_size(drafts) && number_of(json_item(drafts, d), "step_no") <=
-						      number_of(json_item(critiques, c), "step_no")))
+		    (d < json_size(drafts) &&
+		     ask_number(json_item(drafts, d), "step_no") <=
+			     ask_number(json_item(critiques, c), "step_no")))
 			put_draft(p, drafts, json_item(drafts, d++));
 		else
 			put_critique(p, json_item(critiques, c++));
@@ -269,7 +246,7 @@ static void put_story(struct page *p, const struct json *file)
 
 static void put_attempt(struct page *p, const struct json *attempt)
 {
-	struct str why = text_of(attempt, "why");
+	struct str why = ask_text(attempt, "why");
 
 	if (str_is(why, "waited"))
 		return;
@@ -277,25 +254,25 @@ static void put_attempt(struct page *p, const struct json *attempt)
 	put_at(p, attempt);
 	page_printf(p, ", after ");
 	page_line(p, why);
-	if (number_of(attempt, "http_status") > 0)
-		page_printf(p, " (HTTP %lld)", (long long)number_of(attempt, "http_status"));
-	page_printf(p, " in %lld ms", (long long)number_of(attempt, "latency_ms"));
-	if (text_of(attempt, "detail").n) {
+	if (ask_number(attempt, "http_status") > 0)
+		page_printf(p, " (HTTP %lld)", (long long)ask_number(attempt, "http_status"));
+	page_printf(p, " in %lld ms", (long long)ask_number(attempt, "latency_ms"));
+	if (ask_text(attempt, "detail").n) {
 		page_printf(p, ": ");
-		page_line(p, text_of(attempt, "detail"));
+		page_line(p, ask_text(attempt, "detail"));
 	}
 	page_printf(p, "\n");
 }
 
 static void put_models(struct page *p, const struct json *call)
 {
-	struct str asked = text_of(call, "model_asked"), answered = text_of(call, "model");
-	struct str class = text_of(call, "class");
+	struct str asked = ask_text(call, "model_asked"), answered = ask_text(call, "model");
+	struct str class = ask_text(call, "class");
 
 	page_printf(p, "  ");
 	if (!class.p) {
 		page_printf(p, "no answer yet, asked at ");
-		page_line(p, text_of(call, "opened_at"));
+		page_line(p, ask_text(call, "opened_at"));
 		return;
 	}
 	page_line(p, asked);
@@ -314,14 +291,14 @@ static void put_call(struct page *p, const struct json *call)
 	static const struct {
 		const char *key;
 		int width;
-	} columns[] = {{"tokens_in", 10}, {"tokens_cached", 7}, {"tokens_out", 11},
-		       {"cost_micro_usd", 10}, {"latency_ms", 8}, {"n_attempts", 9}};
+	} columns[] = {{"tokens_in", 10},      {"tokens_cached", 7}, {"tokens_out", 11},
+		       {"cost_micro_usd", 10}, {"latency_ms", 8},    {"n_attempts", 9}};
 	const struct json *attempts = json_get(call, "attempts");
 
-	put_number(p, 4, number_of(call, "call_no"));
-	page_printf(p, "  %-9.*s", STR_ARG(text_of(call, "role")));
+	put_number(p, 4, ask_number(call, "call_no"));
+	page_printf(p, "  %-9.*s", STR_ARG(ask_text(call, "role")));
 	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		put_number(p, columns[i].width, number_of(call, columns[i].key));
+		put_number(p, columns[i].width, ask_number(call, columns[i].key));
 	put_models(p, call);
 	page_printf(p, "\n");
 	for (size_t i = 0; i < json_size(attempts); i++)
@@ -344,11 +321,11 @@ static void put_calls(struct page *p, const struct json *file)
 	for (size_t i = 0; i < json_size(takeovers); i++) {
 		const struct json *t = json_item(takeovers, i);
 		page_printf(p, "  worker %lld took the job over at ",
-			    (long long)number_of(t, "worker_id"));
+			    (long long)ask_number(t, "worker_id"));
 		put_at(p, t);
 		page_printf(p, ": %lld attempts lost, %lld micro-USD charged for them\n",
-			    (long long)number_of(t, "n_lost"),
-			    (long long)number_of(t, "cost_micro_usd"));
+			    (long long)ask_number(t, "n_lost"),
+			    (long long)ask_number(t, "cost_micro_usd"));
 	}
 }
 
@@ -356,26 +333,28 @@ static void put_calls(struct page *p, const struct json *file)
 
 static void put_end(struct page *p, const struct json *end)
 {
-	int64_t cost = number_of(end, "cost_micro_usd");
+	int64_t cost = ask_number(end, "cost_micro_usd");
 
-	page_title(p, "OUTCOME %.*s: %.*s", STR_ARG(text_of(end, "outcome")),
-		   STR_ARG(text_of(end, "stop_reason")));
-	put_field(p, "why", text_of(end, "why"));
+	page_title(p, "OUTCOME %.*s: %.*s", STR_ARG(ask_text(end, "outcome")),
+		   STR_ARG(ask_text(end, "stop_reason")));
+	put_field(p, "why", ask_text(end, "why"));
 	put_name(p, "best draft");
-	put_number(p, 0, number_of(end, "draft_no"));
+	put_number(p, 0, ask_number(end, "draft_no"));
 	page_printf(p, ", score ");
-	put_number(p, 0, number_of(end, "score"));
+	put_number(p, 0, ask_number(end, "score"));
 	page_printf(p, "\n");
 	put_name(p, "in all");
 	page_printf(p,
 		    "%lld calls, %lld iterations, %lld tokens in (%lld cached), %lld out, "
 		    "%lld.%06lld USD, %lld ms active\n",
-		    (long long)number_of(end, "n_calls"), (long long)number_of(end, "n_iterations"),
-		    (long long)number_of(end, "tokens_in"), (long long)number_of(end, "tokens_cached"),
-		    (long long)number_of(end, "tokens_out"), (long long)cost / 1000000,
-		    (long long)cost % 1000000, (long long)number_of(end, "active_ms"));
-	put_field(p, "at", text_of(end, "at"));
-	put_field(p, "chain head", text_of(end, "chain_head"));
+		    (long long)ask_number(end, "n_calls"),
+		    (long long)ask_number(end, "n_iterations"),
+		    (long long)ask_number(end, "tokens_in"),
+		    (long long)ask_number(end, "tokens_cached"),
+		    (long long)ask_number(end, "tokens_out"), (long long)cost / 1000000,
+		    (long long)cost % 1000000, (long long)ask_number(end, "active_ms"));
+	put_field(p, "at", ask_text(end, "at"));
+	put_field(p, "chain head", ask_text(end, "chain_head"));
 }
 
 static void put_waits(struct page *p, const struct json *file)
@@ -387,34 +366,35 @@ static void put_waits(struct page *p, const struct json *file)
 		page_printf(p, "  it is not in the queue: run sql/0003_requeue.sql\n");
 		return;
 	}
-	if (!is_true(waits, "alive")) {
+	if (!ask_true(waits, "alive")) {
 		page_printf(p, "  waits for a worker to take it over\n");
 		return;
 	}
-	page_printf(p, "  at worker %lld on ", (long long)number_of(waits, "worker_id"));
-	page_line(p, text_of(waits, "host"));
+	page_printf(p, "  at worker %lld on ", (long long)ask_number(waits, "worker_id"));
+	page_line(p, ask_text(waits, "host"));
 	page_printf(p, "\n");
 	for (size_t i = 0; i < json_size(calls); i++) {
 		const struct json *call = json_item(calls, i);
-		if (text_of(call, "class").p)
+		if (ask_text(call, "class").p)
 			continue;
 		page_printf(p, "  waits for %s call %lld (%.*s)\n",
-			    number_of(call, "n_attempts") ? "the answer of" : "a slot for",
-			    (long long)number_of(call, "call_no"), STR_ARG(text_of(call, "role")));
+			    ask_number(call, "n_attempts") ? "the answer of" : "a slot for",
+			    (long long)ask_number(call, "call_no"),
+			    STR_ARG(ask_text(call, "role")));
 	}
 }
 
 static void put_event(struct page *p, const struct json *event)
 {
-	put_name(p, text_of(event, "kind").p);
-	page_line(p, text_of(event, "event_id"));
+	put_name(p, ask_text(event, "kind").p);
+	page_line(p, ask_text(event, "event_id"));
 	page_printf(p, "  ");
-	if (text_of(event, "at").p) {
+	if (ask_text(event, "at").p) {
 		put_place(p, event);
 		page_printf(p, " at ");
 		put_at(p, event);
 	} else {
-		page_line(p, text_of(event, "topic"));
+		page_line(p, ask_text(event, "topic"));
 		page_printf(p, ": not sent yet");
 	}
 	page_printf(p, "\n");
@@ -433,7 +413,7 @@ static void put_events(struct page *p, const struct json *file)
 		page_title(p, "MESSAGES OF THE SAME IDENTITY WITH OTHER BYTES");
 	for (size_t i = 0; i < json_size(conflicts); i++) {
 		page_printf(p, "  dead letter %.*s, ",
-			    STR_ARG(text_of(json_item(conflicts, i), "letter_no")));
+			    STR_ARG(ask_text(json_item(conflicts, i), "letter_no")));
 		put_place(p, json_item(conflicts, i));
 		page_printf(p, "\n");
 	}
@@ -443,24 +423,25 @@ static void put_events(struct page *p, const struct json *file)
 
 static void put_letter(struct page *p, const struct json *l)
 {
-	page_title(p, "DEAD LETTER %.*s: %.*s", STR_ARG(text_of(l, "letter_no")),
-		   STR_ARG(text_of(l, "reason")));
-	put_field(p, "why", text_of(l, "detail"));
-	put_field(p, "id", text_of(l, "id"));
-	put_field(p, "source", text_of(l, "source"));
+	page_title(p, "DEAD LETTER %.*s: %.*s", STR_ARG(ask_text(l, "letter_no")),
+		   STR_ARG(ask_text(l, "reason")));
+	put_field(p, "why", ask_text(l, "detail"));
+	put_field(p, "id", ask_text(l, "id"));
+	put_field(p, "source", ask_text(l, "source"));
 	put_name(p, "received");
 	put_at(p, l);
 	page_printf(p, " from ");
 	put_place(p, l);
 	page_printf(p, "\n");
 	put_name(p, "value");
-	put_number(p, 0, number_of(l, "n_bytes"));
+	put_number(p, 0, ask_number(l, "n_bytes"));
 	page_printf(p, " bytes, SHA-256 ");
-	page_line(p, text_of(l, "value_sha"));
+	page_line(p, ask_text(l, "value_sha"));
 	page_printf(p, "\n");
-	put_field(p, "first job", text_of(l, "first_job_no"));
-	put_field(p, "its SHA-256", text_of(l, "first_sha"));
-	put_field(p, "event", text_of(l, "event_id"));
+	put_field(p, "first job", ask_text(l, "first_job_no"));
+	put_field(p, "its SHA-256", ask_text(l, "first_sha"));
+	put_field(p, "event", ask_text(l, "event_id"));
+	put_field(p, "sent", ask_text(l, "sent_at").p ? ask_text(l, "sent_at") : STR_OF("not yet"));
 }
 
 static void put_candidates(struct page *p, const struct json *list, const char *number,
@@ -468,16 +449,16 @@ static void put_candidates(struct page *p, const struct json *list, const char *
 {
 	for (size_t i = 0; i < json_size(list); i++) {
 		const struct json *x = json_item(list, i);
-		page_printf(p, "  %.*s  ", STR_ARG(text_of(x, number)));
+		page_printf(p, "  %.*s  ", STR_ARG(ask_text(x, number)));
 		put_at(p, x);
 		page_printf(p, "  source \"");
-		page_line(p, text_of(x, "source"));
+		page_line(p, ask_text(x, "source"));
 		page_printf(p, "\" id \"");
-		page_line(p, text_of(x, "id"));
+		page_line(p, ask_text(x, "id"));
 		page_printf(p, "\" revision ");
-		put_number(p, 0, number_of(x, "revision"));
+		put_number(p, 0, ask_number(x, "revision"));
 		page_printf(p, "  ");
-		page_line(p, text_of(x, end).p ? text_of(x, end) : STR_OF("still running"));
+		page_line(p, ask_text(x, end).p ? ask_text(x, end) : STR_OF("still running"));
 		page_printf(p, "\n");
 	}
 }

@@ -161,9 +161,15 @@ void limit_return(struct limit *l)
 
 /* ---- the breaker ---- */
 
+bool limit_is_open(const struct limit *l)
+{
+	return l->break_ms && clock_mono_ms() < l->open_until_mono_ms;
+}
+
+/* Calls that were under way when it opened fail as well: they are of the same outage. */
 static void count_failure(struct limit *l)
 {
-	if (++l->n_failed < BREAK_AFTER)
+	if (++l->n_failed < BREAK_AFTER || limit_is_open(l))
 		return;
 	l->break_ms = !l->break_ms			? BREAK_FIRST_MS
 		      : 2 * l->break_ms > BREAK_LAST_MS ? BREAK_LAST_MS
@@ -200,11 +206,6 @@ void limit_give(struct limit *l, enum reply_class class)
 int64_t limit_n_answered(const struct limit *l)
 {
 	return l->n_answered;
-}
-
-bool limit_is_open(const struct limit *l)
-{
-	return l->break_ms && clock_mono_ms() < l->open_until_mono_ms;
 }
 
 void limit_set_fleet(struct limit *l, int n_workers)

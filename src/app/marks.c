@@ -59,9 +59,10 @@ void marks_begin(struct marks *m, struct str topic, int32_t partition, int64_t o
 {
 	struct part *p = find_or_add(m, topic, partition);
 
-	if (offset < p->next_offset) { /* the partition came back and is read again from before */
+	/* The first, or the partition came back and is read again from before: what is under it is settled. */
+	if (p->next_offset < 0 || offset < p->next_offset) {
 		p->n = 0;
-		p->raised = -1;
+		p->raised = offset;
 	}
 	if (p->n == p->cap) {
 		p->cap = p->cap ? 2 * p->cap : 64;

@@ -1,5 +1,6 @@
 #include "run_private.h"
 
+#include "app/failpoint.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -91,23 +92,24 @@ static void store(struct run *r)
 
 void run_step(struct run *r)
 {
-	const struct run_hooks *hooks = r->runs->c.hooks;
-
-	hooks->in_hand(r->runs->c.owner, NULL, r->job_no);
 	if (loop_step(r->loop, &r->fact, &r->out) != ST_OK)
 		BUG("job %lld: a fact that answers no open call", (long long)r->job_no);
 	make_rows(r, loop_history(r->loop));
-	hooks->in_hand(r->runs->c.owner, NULL, 0);
 	if (r->out.finished)
 		drop_calls(r);
 }
 
 void run_feed(struct run *r, const struct fact *f)
 {
+	const struct runs_config *c = &r->runs->c;
+
 	if (r->storing)
 		BUG("a fact while a step is unstored");
 	r->fact = *f;
+	c->hooks->in_hand(c->owner, NULL, r->job_no);
+	failpoint("step", r->job->id);
 	run_step(r);
+	c->hooks->in_hand(c->owner, NULL, 0);
 	store(r);
 }
 
@@ -180,7 +182,7 @@ static void refused(struct run *r, const struct stored_why *why)
 {
 	log_error("job_refused", L_INT("job_no", r->job_no), L_STR("sqlstate", why->sqlstate),
 		  L_STR("text", why->text));
-	if (r->fact.type == FACT_stopped && r->fact.stop == STOP_poison) {
+	if (!r->loop || (r->fact.type == FACT_stopped && r->fact.stop == STOP_poison)) {
 		run_free(r); /* not even its end can be stored: its todo row stays for a person */
 		return;
 	}

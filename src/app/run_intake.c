@@ -146,6 +146,7 @@ static void intake_stored(void *owner, enum stored how, const struct stored_why 
 		return;
 	}
 	run_return_slots(r); /* its calls will not be made */
+	r->loop = NULL;
 	if (how == STORED_DUPLICATE) {
 		c->hooks->settled(c->owner, r->message.topic, r->message.partition,
 				  r->message.offset, SETTLED_DUPLICATE);
@@ -237,7 +238,9 @@ static void take_in(struct run *r)
 	fill_job_row(r);
 	step_first_hash(&r->row, r->head);
 	r->loop = loop_new(r->arena, r->job, r->profile);
-	run_step(r);
+	failpoint("start", r->job->id);
+	run_step(
+		r); /* the message is in hand, not the job: nobody would ever ask for its number again */
 	*in = (struct intake){.job = &r->row,
 			      .first = &r->rows,
 			      .profile = r->profile,

@@ -74,7 +74,7 @@ struct run {
 /* ---- run.c ---- */
 struct run *run_new(struct runs *);
 void run_free(struct run *);
-/* The one door into the loop: r->fact to r->out and r->rows. */
+/* The one door into the loop: r->fact to r->out and r->rows. Its caller says what is in hand. */
 void run_step(struct run *);
 /* Step, store. Acting happens when it is stored. */
 void run_feed(struct run *, const struct fact *);

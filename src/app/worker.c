@@ -204,6 +204,8 @@ static void on_ready(void *owner, int64_t id)
 {
 	struct worker *w = owner;
 
+	if (w->state != STARTING) /* told to stop meanwhile */
+		return;
 	log_info("worker_ready", L_INT("worker_id", id));
 	trail_start(w->trail, id);
 	w->last_wake_mono_ms = clock_mono_ms();
@@ -220,16 +222,17 @@ static void on_orphan_job(void *owner, const struct orphan_job *o)
 {
 	struct worker *w = owner;
 
+	if (w->state == LEAVING || runs_has(w->runs, o->job->job_no))
+		return;
 	log_info("job_taken_over", L_INT("job_no", o->job->job_no), L_INT("n_step", o->n_step));
-	if (!runs_has(w->runs, o->job->job_no))
-		runs_orphan(w->runs, o);
+	runs_orphan(w->runs, o);
 }
 
 static void on_orphan_event(void *owner, const struct orphan_event *o)
 {
 	struct worker *w = owner;
 
-	if (!publisher_has(w->publisher, o->event->job_no, o->event->kind))
+	if (w->state != LEAVING && !publisher_has(w->publisher, o->event->job_no, o->event->kind))
 		publish(w->publisher, o->event, o->letter);
 }
 
@@ -240,6 +243,8 @@ static bool in_memory(void *owner, int64_t job_no, struct str what)
 {
 	struct worker *w = owner;
 
+	if (w->state == LEAVING) /* whatever it is, it is for others now */
+		return true;
 	return str_is(what, "run") ? runs_has(w->runs, job_no)
 				   : publisher_has(w->publisher, job_no, what);
 }
@@ -258,15 +263,34 @@ static void leave_fleet(void *owner)
 	fleet_leave(w->fleet, end_loop, w);
 }
 
+static void log_progress(const struct worker *w, const char *event)
+{
+	log_info(event, L_INT("n_in_flight", w->runs ? runs_count(w->runs) : 0),
+		 L_INT("n_job", w->n_job), L_INT("n_duplicate", w->n_duplicate),
+		 L_INT("n_dead_letter", w->n_dead), L_INT("n_ended", w->n_ended),
+		 L_INT("n_unpublished", w->publisher ? publisher_count(w->publisher) : 0));
+}
+
+/* In this order: each would call the next. */
+static void close_work(struct worker *w)
+{
+	producer_free(w->producer);
+	publisher_free(w->publisher);
+	trail_free(w->trail);
+	runs_free(w->runs);
+	w->producer = NULL;
+	w->publisher = NULL;
+	w->trail = NULL;
+	w->runs = NULL;
+}
+
 /* What is in memory and not ended is left to others: it is all in the trail. */
 static void leave(struct worker *w)
 {
 	w->state = LEAVING;
-	log_info("worker_leaving", L_INT("n_in_flight", runs_count(w->runs)));
-	trail_free(w->trail);
-	runs_free(w->runs);
-	w->trail = NULL;
-	w->runs = NULL;
+	log_progress(w, "worker_leaving");
+	timer_stop(w->limit);
+	close_work(w);
 	consumer_close(w->consumer, leave_fleet, w);
 }
 
@@ -365,14 +389,6 @@ static void on_blame(void *owner, const struct strike *s, const char *incident)
 	fleet_strike(w->fleet, s, incident, on_counted, c);
 }
 
-static void log_progress(const struct worker *w, const char *event)
-{
-	log_info(event, L_INT("n_in_flight", w->runs ? runs_count(w->runs) : 0),
-		 L_INT("n_job", w->n_job), L_INT("n_duplicate", w->n_duplicate),
-		 L_INT("n_dead_letter", w->n_dead), L_INT("n_ended", w->n_ended),
-		 L_INT("n_unpublished", publisher_count(w->publisher)));
-}
-
 static void tick(void *owner)
 {
 	struct worker *w = owner;
@@ -467,11 +483,8 @@ static enum status open_all(struct worker *w, struct err *err)
 
 static void close_all(struct worker *w)
 {
-	trail_free(w->trail);
-	runs_free(w->runs);
+	close_work(w);
 	consumer_free(w->consumer);
-	producer_free(w->producer);
-	publisher_free(w->publisher);
 	fleet_free(w->fleet);
 	models_free(w->models);
 	marks_free(w->marks);

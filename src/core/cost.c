@@ -23,6 +23,11 @@ static int64_t divide_up(int64_t a, int64_t b)
 	return a == INT64_MAX ? a : a / b + (a % b != 0);
 }
 
+static int64_t at_most(int64_t n)
+{
+	return n < COST_MAX ? n : COST_MAX;
+}
+
 static const struct price *price_at(const struct model *model, int64_t at_ms)
 {
 	const struct price *price = model->price;
@@ -41,7 +46,7 @@ int64_t cost_micro_usd(const struct model *model, struct usage usage, int64_t at
 	int64_t in = multiply(usage.in - usage.cached, price->in);
 	int64_t cached = multiply(usage.cached, price->cached);
 	int64_t out = multiply(usage.out, price->out);
-	return divide_up(add(add(in, cached), out), TOKENS_A_PRICE);
+	return at_most(divide_up(add(add(in, cached), out), TOKENS_A_PRICE));
 }
 
 /* An upper estimate of the input. */
@@ -52,7 +57,7 @@ static int64_t prompt_tokens(const struct model *model, int64_t prompt_bytes)
 
 int64_t reserve_tokens(const struct model *model, int64_t prompt_bytes, int64_t max_output_tokens)
 {
-	return add(prompt_tokens(model, prompt_bytes), max_output_tokens);
+	return at_most(add(prompt_tokens(model, prompt_bytes), max_output_tokens));
 }
 
 int64_t reserve_micro_usd(const struct model *model, int64_t prompt_bytes,

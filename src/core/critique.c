@@ -147,6 +147,18 @@ void critique_read(struct arena *a, struct str reply, struct str draft, int64_t 
 	json_free(in);
 }
 
+struct issue issue_of_check(struct arena *a, const struct check_result *r, int64_t threshold)
+{
+	const struct check *c = r->check;
+	const bool raised = c->hard && c->severity < threshold;
+
+	return (struct issue){.category = arena_printf(a, "check:%.*s", STR_ARG(c->name)),
+			      .suggestion = r->detail,
+			      .severity = raised ? threshold : c->severity,
+			      .at = r->at,
+			      .n = r->n};
+}
+
 /* All that a critique finds, as one text. */
 static struct str issue_text(struct arena *scratch, const struct critique *c)
 {

@@ -71,11 +71,6 @@ static int best_draft(const struct loop *l)
 	return best ? best->no : -1;
 }
 
-static bool same_text(struct loop *l, struct str a, struct str b)
-{
-	return str_eq(text_squeeze(l->arena, a), text_squeeze(l->arena, b));
-}
-
 /* ---- issues ---- */
 
 /* The critique that counts for a draft: its latest valid one. */
@@ -85,19 +80,6 @@ static const struct critique *critique_of(const struct loop *l, int draft_no)
 		if (l->history.critique[i].draft_no == draft_no && l->history.critique[i].valid)
 			return &l->history.critique[i];
 	return NULL;
-}
-
-/* A red check is an issue like the critic's; a hard one always counts. */
-static struct issue check_issue(struct arena *a, const struct check_result *r, int64_t threshold)
-{
-	const struct check *c = r->check;
-
-	return (struct issue){.category = arena_printf(a, "check:%.*s", STR_ARG(c->name)),
-			      .suggestion = r->detail,
-			      .severity =
-				      c->hard && c->severity < threshold ? threshold : c->severity,
-			      .at = r->at,
-			      .n = r->n};
 }
 
 /* The issues that block a pass and that the refiner is told: at or over the threshold, red checks first. */
@@ -112,7 +94,7 @@ static const struct issue *actionable(const struct loop *l, int draft_no, int *n
 	for (int i = 0; i < d->n_result; i++) {
 		if (d->result[i].ok)
 			continue;
-		all[*n] = check_issue(l->arena, &d->result[i], threshold);
+		all[*n] = issue_of_check(l->arena, &d->result[i], threshold);
 		*n += all[*n].severity >= threshold;
 	}
 	for (int i = 0; c && i < c->n_issue; i++)
@@ -130,7 +112,8 @@ static bool repeats(struct loop *l, const struct critique *now)
 	if (!before)
 		return false;
 	return critique_repeats(l->arena, before, now) ||
-	       span_flagged_again(l->arena, l->history.draft[from].text, before,
+	       span_flagged_again(l->arena, l->profile->severity_threshold,
+				  l->history.draft[from].text, before,
 				  l->history.draft[now->draft_no].text, now);
 }
 
@@ -180,6 +163,7 @@ static enum stop_reason guard(const struct loop *l, const struct call *c, int n,
 }
 
 /* INT64_MAX: over the ceiling of a prompt; no cap allows it. */
+/* Of one that cannot be sent whole: more than any budget. */
 static int64_t prompt_bytes(const struct loop *l, const struct call *c)
 {
 	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
@@ -311,16 +295,14 @@ static void refined(struct loop *l, const struct fact *f, const struct call *c,
 		    struct loop_output *out)
 {
 	const struct draft *d = add_draft(l, out, f->reply.text, c->draft_no);
+	const struct str text = text_squeeze(l->arena, d->text);
 
-	if (same_text(l, d->text, l->history.draft[c->draft_no].text)) {
-		give_up(l, out, STOP_no_progress);
+	for (int i = c->draft_no; i >= 0; i--) {
+		if (!str_eq(text, text_squeeze(l->arena, l->history.draft[i].text)))
+			continue;
+		give_up(l, out, i == c->draft_no ? STOP_no_progress : STOP_loop_detected);
 		return;
 	}
-	for (int i = 0; i < c->draft_no; i++)
-		if (same_text(l, d->text, l->history.draft[i].text)) {
-			give_up(l, out, STOP_loop_detected);
-			return;
-		}
 	ask(l, f, out, (struct call){.role = ROLE_CRITIC, .draft_no = d->no});
 }
 
@@ -342,7 +324,7 @@ static void charge_reply(struct loop *l, const struct fact *f, const struct call
 		charge_reserve(l, c, out);
 		return;
 	}
-	for (int i = 0; i < N_ROLES; i++)
+	for (int i = 0; i < N_ROLES && !str_eq(answered->id, f->reply.model); i++)
 		if (str_eq(l->profile->model[i].id, f->reply.model) && f->reply.model.n)
 			answered = &l->profile->model[i];
 	l->history.tokens_in += f->reply.usage.in;
@@ -398,11 +380,8 @@ static void charge_lost(struct loop *l, const struct fact *f, struct loop_output
 static void resumed(struct loop *l, const struct fact *f, struct loop_output *out)
 {
 	charge_lost(l, f, out);
-	for (int i = 0; i < l->n_open; i++) {
+	for (int i = 0; i < l->n_open; i++) /* a finish closes them all */
 		open_call(l, out, &l->open[i]);
-		if (out->finished)
-			return;
-	}
 }
 
 /* Takes the call out of the open ones; false: it is not open. */
@@ -458,6 +437,8 @@ enum status loop_step(struct loop *l, const struct fact *f, struct loop_output *
 		resumed(l, f, out);
 		break;
 	case FACT_stopped:
+		if (f->stop < STOP_expired || f->stop == STOP_NONE) /* the loop's own to give */
+			return ST_DIVERGED;
 		charge_lost(l, f, out);
 		finish(l, out, f->stop, f->stop == STOP_poison ? -1 : best_draft(l));
 		break;

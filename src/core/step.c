@@ -309,6 +309,9 @@ enum status step_fact(struct arena *a, const struct step_row *r, const struct mo
 			       f->call_no);
 	f->latency_ms = r->latency_ms == ROW_NULL ? 0 : r->latency_ms;
 	f->reply.class = reply_class_read(r->class);
+	if (f->reply.class == N_REPLY_CLASSES)
+		return err_set(err, ST_DIVERGED, "step %d: no class \"%.*s\"", (int)r->step_no,
+			       STR_ARG(r->class));
 	if (r->http_status != ROW_NULL) {
 		f->http = (struct http_reply){(int)r->http_status, r->headers, r->reply, r->whole};
 		model->wire->reply(&f->http, f->at_ms, a, &f->reply);

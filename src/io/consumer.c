@@ -64,6 +64,8 @@ static int64_t start_offset(int64_t mark, const rd_kafka_topic_partition_t *comm
 
 static void set_starts(struct consumer *c, rd_kafka_topic_partition_list_t *list)
 {
+	if (list->cnt == 0) /* more members than partitions */
+		return;
 	rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
 	rd_kafka_resp_err_t code = rd_kafka_committed(c->rk, committed, COMMITTED_TIMEOUT_MS);
 
@@ -317,7 +319,7 @@ int consumer_poll(struct consumer *c, int n_want)
 
 bool consumer_ready(const struct consumer *c)
 {
-	return c->ready;
+	return c->ready && !c->full_since_ms;
 }
 
 void consumer_store(struct consumer *c, struct str topic, int32_t partition, int64_t next_offset)
@@ -408,14 +410,21 @@ const char *consumer_cluster(struct consumer *c, int timeout_ms)
 
 /* --- closing --- */
 
+/* A consumer with a fatal error has left its group already. */
+static bool is_closed(struct consumer *c)
+{
+	char why[256];
+	return rd_kafka_consumer_closed(c->rk) || rd_kafka_fatal_error(c->rk, why, sizeof(why));
+}
+
 static void serve_close(struct consumer *c)
 {
 	reactor_fn *closed = c->closed;
 	rd_kafka_message_t *m;
 
-	while (!rd_kafka_consumer_closed(c->rk) && (m = rd_kafka_consume_queue(c->closing, 0)))
+	while ((m = rd_kafka_consume_queue(c->closing, 0)))
 		rd_kafka_message_destroy(m);
-	if (!closed || !rd_kafka_consumer_closed(c->rk))
+	if (!closed || !is_closed(c))
 		return;
 	c->closed = NULL;
 	closed(c->closed_owner); /* may free us */

@@ -11,7 +11,9 @@
 
 #include "base/log.h"
 
-enum { LEAVE_MS = 2000, TERMINATE_MS = 100 };
+enum { LEAVE_MS = 2000 };
+/* The server looks each 100 ms whether it is gone; meanwhile our own heartbeat waits, so there are few in one go. */
+enum { TERMINATE_MS = 250, TERMINATE_MAX = 4, MARK_MAX = 8 };
 
 /* ---- orphan ---- */
 
@@ -60,7 +62,7 @@ static const struct op_kind mark = {
 		  "with dead as (select l.worker_id from draftmill.worker_lease l"
 		  " join draftmill.worker w on w.worker_id = l.worker_id"
 		  " where l.worker_id <> $1 and l.lease_until < clock_timestamp() and w.died_at is null"
-		  " order by 1 limit 8 for update skip locked),"
+		  " order by 1 limit $2 for update skip locked),"
 		  " lease as (update draftmill.worker_lease l set lease_until = '-infinity'"
 		  " from dead where l.worker_id = dead.worker_id)"
 		  " update draftmill.worker w set died_at = clock_timestamp(), died_of = 'lease'"
@@ -76,6 +78,7 @@ static void terminate_finish(struct fleet *f, struct op *op)
 {
 	struct op *next = op_new(&mark);
 	op_int(next, f->worker_id);
+	op_int(next, MARK_MAX);
 	fleet_queue(f, next);
 }
 
@@ -87,7 +90,7 @@ static const struct op_kind terminate = {
 		  " join pg_stat_activity a on a.application_name"
 		  " in ('draftmill-trail/' || l.worker_id, 'draftmill-control/' || l.worker_id)"
 		  " where l.worker_id <> $1 and l.lease_until < clock_timestamp()"
-		  " and a.usename = current_user and a.pid <> pg_backend_pid()",
+		  " and a.usename = current_user and a.pid <> pg_backend_pid() limit $3",
 		  NULL}},
 	.finish = terminate_finish,
 	.once = true,
@@ -101,6 +104,7 @@ void fleet_reap(struct fleet *f)
 	struct op *op = op_new(&terminate);
 	op_int(op, f->worker_id);
 	op_int(op, TERMINATE_MS);
+	op_int(op, TERMINATE_MAX);
 	fleet_queue(f, op);
 }
 

@@ -160,17 +160,17 @@ static const struct op_kind ask_drained = {
 	.name = "drained",
 	.statement =
 		{{"fleet_drained",
-		  "with e as (select * from unnest($2::text[], $3::integer[], $4::bigint[], $5::bigint[])"
+		  "with e as (select $1 as cluster, e.* from unnest($2::text[], $3::integer[], $4::bigint[], $5::bigint[])"
 		  " as e (topic, part, low, high)),"
 		  " message as (select cluster, topic, part, \"offset\" from draftmill.job"
 		  " where job_no = any(array(select job_no from draftmill.todo))"
 		  " union all select cluster, topic, part, \"offset\" from draftmill.dead_letter"
 		  " where letter_no = any(array(select job_no from draftmill.todo)))"
 		  " select (select count(*) from e left join draftmill.intake_mark m"
-		  " on m.cluster = $1 and m.topic = e.topic and m.part = e.part"
+		  " on m.cluster = e.cluster and m.topic = e.topic and m.part = e.part"
 		  " where e.high > e.low and coalesce(m.next_offset, 0) < e.high),"
-		  " (select count(*) from message m join e using (topic, part)"
-		  " where m.cluster = $1 and m.\"offset\" < e.high)",
+		  " (select count(*) from message m join e using (cluster, topic, part)"
+		  " where m.\"offset\" < e.high)",
 		  NULL}},
 	.answer = drained_answer,
 	.finish = drained_finish,

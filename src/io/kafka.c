@@ -15,8 +15,9 @@ static void on_log(const rd_kafka_t *rk, int level, const char *facility, const 
 			      : level == SYSLOG_INFO ? LOG_INFO
 						     : LOG_DEBUG;
 
-	/* That the other kind of client does not use an option: the settings are for both. */
-	if (!strcmp(facility, "CONFWARN"))
+	/* The first: options for the other kind of client; the settings are for both. The second: the error callback
+	 * has it too. */
+	if (!strcmp(facility, "CONFWARN") || !strcmp(facility, "FAIL"))
 		ours = LOG_DEBUG;
 	LOG_AT(ours, "kafka_client", L_STR("client", rk ? rd_kafka_name(rk) : ""),
 	       L_STR("facility", facility), L_STR("text", text));

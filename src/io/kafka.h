@@ -29,7 +29,7 @@ struct kafka_trouble {
 	struct {
 		rd_kafka_resp_err_t code;
 		int64_t logged_ms;
-	} last[8];
+	} last[16];
 };
 void kafka_warn(struct kafka_trouble *, const rd_kafka_t *, rd_kafka_resp_err_t, const char *text);
 

@@ -139,8 +139,9 @@ void reactor_free(struct reactor *r)
 {
 	r->ending = true;
 	uv_walk(&r->loop, close_own, r);
-	uv_run(&r->loop,
-	       UV_RUN_DEFAULT); /* until all close callbacks ran and all resolving ended */
+	/* All close callbacks and the end of all resolving; a stop that nobody ran into ends the first. */
+	while (uv_run(&r->loop, UV_RUN_DEFAULT))
+		;
 	must(uv_loop_close(&r->loop), "uv_loop_close");
 	free(r->turn);
 	free(r);

@@ -273,7 +273,7 @@ static void add_step(struct trail *t, const struct write *w)
 		trail_sql_add(t->sql, OUTCOME, rows->outcome);
 		trail_sql_add(t->sql, RUN_GONE, rows->outcome);
 	}
-	add_events(t, w, OUTBOX, TODO);
+	add_events(t, w, OUTBOX, EVENT_TODO);
 }
 
 static void add_letter(struct trail *t, struct write *w)

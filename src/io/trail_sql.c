@@ -101,7 +101,7 @@ static const struct spec {
 		      .n_param = 1,
 		      .sql = "delete from draftmill.todo where job_no = any($1::bigint[])"
 			     " and what = 'run'"},
-	[TODO] = {.name = "todo", .table = &todo_table},
+	[EVENT_TODO] = {.name = "todo", .table = &todo_table},
 	[STEP_SAME] = {.name = "step_same",
 		       .table = &same_table,
 		       .n_param = 3,

@@ -31,7 +31,7 @@ enum statement {
 	OUTCOME,
 	OUTBOX,
 	RUN_GONE, /* struct outcome_row: its todo row `run` is deleted */
-	TODO,
+	EVENT_TODO,
 	STEP_SAME, /* the STEP rows of a batch that is sent again; answer: those whose stored hash differs */
 	SENT,
 	SENT_GONE, /* the same rows: their todo rows are deleted */

@@ -49,16 +49,6 @@ void on_done(void *owner)
 	k->n_done++;
 }
 
-static bool known(void *owner, int64_t job_no, struct str what)
-{
-	struct worker *k = owner;
-	for (int i = 0; i < k->n_job; i++) {
-		if (k->job_no[i] == job_no)
-			return true;
-	}
-	return k->knows_all;
-}
-
 static void on_poll(void *owner)
 {
 	struct world *w = owner;
@@ -161,13 +151,14 @@ bool is_dead(int64_t worker_id)
 
 int64_t plain_job(int64_t worker_id, int64_t offset)
 {
-	return sql_int("with j as (insert into draftmill.job (job_no, source, id, revision, profile,"
-		       " profile_sha, stakes, cluster, topic, part, \"offset\", worker_id, at, payload_sha)"
-		       " values (draftmill.draw_block(), '', 'x', 0, 'p', '', 'normal', 'c', 'jobs', 0,"
-		       " %lld, 1, now(), sha256('')) returning job_no)"
-		       " insert into draftmill.todo (job_no, what, worker_id)"
-		       " select job_no, 'run', nullif(%lld, 0) from j returning job_no",
-		       (long long)offset, (long long)worker_id);
+	return sql_int(
+		"with j as (insert into draftmill.job (job_no, source, id, revision, profile,"
+		" profile_sha, stakes, cluster, topic, part, \"offset\", worker_id, at, payload_sha)"
+		" values (draftmill.draw_block(), '', 'x', 0, 'p', '', 'normal', 'c', 'jobs', 0,"
+		" %lld, 1, now(), sha256('')) returning job_no)"
+		" insert into draftmill.todo (job_no, what, worker_id)"
+		" select job_no, 'run', nullif(%lld, 0) from j returning job_no",
+		(long long)offset, (long long)worker_id);
 }
 
 int64_t n_owned(int64_t worker_id)

@@ -13,7 +13,7 @@ struct worker { /* and what it was told */
 	struct fleet *fleet;
 	int n_ready, n_fenced, n_done, n_drained;
 	int64_t worker_id, n_left;
-	bool drained, knows_all;
+	bool drained;
 	int n_job, n_event;
 	int64_t job_no[TAKEN];
 	int n_strike, n_step;
@@ -33,6 +33,7 @@ struct world {
 /* cmocka fixtures of a test; *state is the world. */
 int fleet_setup(void **state);
 int fleet_teardown(void **state);
+#define FLEET_TEST(test) cmocka_unit_test_setup_teardown(test, fleet_setup, fleet_teardown)
 
 void open_worker(struct world *, int i, const char *conninfo);
 /* Opens so many and waits until they are ready. */
@@ -54,6 +55,6 @@ bool is_dead(int64_t worker_id);
 /* The smallest job there can be, in the hands of @worker_id (0: nobody's). */
 int64_t plain_job(int64_t worker_id, int64_t offset);
 int64_t n_owned(int64_t worker_id); /* todo rows */
-void cut_connections(void);         /* the fleets' */
+void cut_connections(void);	    /* the fleets' */
 
 #endif

@@ -55,12 +55,13 @@ static void what_cannot_be_counted_is_the_maximum(void **state)
 {
 	const int64_t most = INT64_MAX;
 
-	assert_int_equal(cost(most, 0, 0), most);
-	assert_int_equal(cost(most, most, most), most);
-	assert_int_equal(reserve_tokens(&model, most, 1), most);
-	assert_int_equal(reserve_tokens(&model, 0, most), most);
-	assert_int_equal(reserve_tokens(&model, 1000, most), most);
-	assert_int_equal(reserve_micro_usd(&model, most, 0, 700), most);
+	assert_int_equal(cost(most, 0, 0), COST_MAX);
+	assert_int_equal(cost(most, most, most), COST_MAX);
+	assert_int_equal(cost(INT64_C(1) << 40, 0, INT64_C(1) << 40), COST_MAX);
+	assert_int_equal(reserve_tokens(&model, most, 1), COST_MAX);
+	assert_int_equal(reserve_tokens(&model, 0, most), COST_MAX);
+	assert_int_equal(reserve_tokens(&model, 1000, most), COST_MAX);
+	assert_int_equal(reserve_micro_usd(&model, most, 0, 700), COST_MAX);
 }
 
 /* 1,001 bytes at 400 tokens for 1,000 bytes are 400.4, so 401 tokens. */

@@ -184,9 +184,10 @@ static void test_an_expired_worker_is_ended_and_its_rows_are_orphans(void **stat
 	assert_int_equal(is_dead(dead), 1);
 	assert_int_equal(is_dead(alive), 0);
 	assert_int_equal(n_owned(alive), 1);
-	assert_int_equal(sql_int("select count(*) from draftmill.worker_lease where worker_id = %lld",
-				 (long long)dead),
-			 0);
+	assert_int_equal(
+		sql_int("select count(*) from draftmill.worker_lease where worker_id = %lld",
+			(long long)dead),
+		0);
 	assert_int_equal(w->worker[0].n_job, 0);
 	fleet_adopt(w->worker[0].fleet, 10);
 	assert_false(happens(w, never, 300));
@@ -204,7 +205,8 @@ static struct pg *hold_fence(int64_t worker_id, const char *application_name)
 	struct pg *pg;
 	struct err err;
 	char sql[100];
-	assert_int_equal(pg_connect(database_conninfo_worker(), application_name, &pg, &err), ST_OK);
+	assert_int_equal(pg_connect(database_conninfo_worker(), application_name, &pg, &err),
+			 ST_OK);
 	snprintf(sql, sizeof sql, "begin; select draftmill.fence(%lld)", (long long)worker_id);
 	assert_int_equal(pg_script(pg, sql, &err), ST_OK);
 	return pg;
@@ -258,7 +260,8 @@ static void test_leaving_orphans_what_is_left(void **state)
 				 " and died_of = 'stopped'",
 				 (long long)id),
 			 1);
-	assert_int_equal(database_int("select count(*) from draftmill.todo where worker_id is null"), 1);
+	assert_int_equal(
+		database_int("select count(*) from draftmill.todo where worker_id is null"), 1);
 	assert_int_equal(database_int("select count(*) from draftmill.worker_lease"), 0);
 	assert_false(happens(w, never, LEASE_MS));
 	assert_int_equal(w->worker[0].n_done, 1);
@@ -293,18 +296,18 @@ static void test_leaving_before_it_has_registered_is_quick(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_workers_register_and_see_each_other, fleet_setup, fleet_teardown),
-		cmocka_unit_test_setup_teardown(test_numbers_rise_and_never_repeat, fleet_setup, fleet_teardown),
-		cmocka_unit_test_setup_teardown(test_a_worker_marked_dead_is_fenced, fleet_setup, fleet_teardown),
-		cmocka_unit_test_setup_teardown(test_another_timeline_fences, fleet_setup, fleet_teardown),
-		cmocka_unit_test_setup_teardown(test_without_a_database_the_lease_runs_out_and_comes_back, fleet_setup, fleet_teardown),
-		cmocka_unit_test_setup_teardown(test_a_lost_answer_to_the_registration_is_made_good, fleet_setup, fleet_teardown),
-		cmocka_unit_test_setup_teardown(test_an_expired_worker_is_ended_and_its_rows_are_orphans, fleet_setup, fleet_teardown),
-		cmocka_unit_test_setup_teardown(test_connections_of_an_expired_worker_are_terminated, fleet_setup, fleet_teardown),
-		cmocka_unit_test_setup_teardown(test_a_commit_under_way_holds_up_its_own_death_only, fleet_setup, fleet_teardown),
-		cmocka_unit_test_setup_teardown(test_leaving_orphans_what_is_left, fleet_setup, fleet_teardown),
-		cmocka_unit_test_setup_teardown(test_leaving_without_a_database_takes_two_seconds, fleet_setup, fleet_teardown),
-		cmocka_unit_test_setup_teardown(test_leaving_before_it_has_registered_is_quick, fleet_setup, fleet_teardown),
+		FLEET_TEST(test_workers_register_and_see_each_other),
+		FLEET_TEST(test_numbers_rise_and_never_repeat),
+		FLEET_TEST(test_a_worker_marked_dead_is_fenced),
+		FLEET_TEST(test_another_timeline_fences),
+		FLEET_TEST(test_without_a_database_the_lease_runs_out_and_comes_back),
+		FLEET_TEST(test_a_lost_answer_to_the_registration_is_made_good),
+		FLEET_TEST(test_an_expired_worker_is_ended_and_its_rows_are_orphans),
+		FLEET_TEST(test_connections_of_an_expired_worker_are_terminated),
+		FLEET_TEST(test_a_commit_under_way_holds_up_its_own_death_only),
+		FLEET_TEST(test_leaving_orphans_what_is_left),
+		FLEET_TEST(test_leaving_without_a_database_takes_two_seconds),
+		FLEET_TEST(test_leaving_before_it_has_registered_is_quick),
 	};
 	log_set_level(LOG_ERROR);
 	return cmocka_run_group_tests(tests, database_start, database_stop);

@@ -272,6 +272,7 @@ static void no_answer_comes_after_the_end(void **state)
 	struct world w = {.reactor = reactor_new()};
 
 	reactor_resolve(w.reactor, "127.0.0.1", resolved, &w);
+	reactor_stop(w.reactor);
 	reactor_free(w.reactor);
 	assert_int_equal(w.n, 0);
 }

@@ -1,0 +1,19 @@
+/*
+ * app/preflight.h - what only asking can tell: whether a worker with these settings would find what it needs. Nothing is changed and no
+ * model is called. Each fault goes to the sink; the functions return their number.
+ */
+#ifndef APP_PREFLIGHT_H
+#define APP_PREFLIGHT_H
+
+#include "app/profiles.h"
+
+/* It lets us in, has the schema of this program, and gives this user a worker's rights: to add to the trail, not to change it. */
+int preflight_database(const struct settings *, fault_fn *, void *owner);
+
+/* It answers and has the topics: of jobs, of events, of dead letters. */
+int preflight_broker(const struct settings *, fault_fn *, void *owner);
+
+/* The credential of each model that a profile uses can be had. */
+int preflight_models(const struct settings *, const struct profiles *, fault_fn *, void *owner);
+
+#endif

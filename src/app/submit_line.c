@@ -1,0 +1,83 @@
+#include "app/submit.h"
+
+#include "app/suggest.h"
+#include "core/job.h"
+
+bool submit_next_line(FILE *f, struct buf *room, int64_t *line_no, struct str *line)
+{
+	int c;
+
+	buf_clear(room);
+	while ((c = getc_unlocked(f)) != EOF && c != '\n')
+		buf_putc(room, (char)c);
+	if (ferror(f) || (c == EOF && room->n == 0))
+		return false;
+	*line = buf_view(room);
+	if (++*line_no == 1 && str_starts(*line, "\xEF\xBB\xBF"))
+		*line = str_sub(*line, 3, line->n);
+	*line = str_trim(*line);
+	return true;
+}
+
+static void put_default(struct json_out *o, const struct json *body, const char *key, struct str value)
+{
+	if (value.p && !json_get(body, key))
+		json_put_str(o, key, value);
+}
+
+/* What is missing comes in behind the first bracket; the rest stays as it is, byte by byte. */
+static struct str with_defaults(struct arena *a, const struct submit_defaults *d, struct str line)
+{
+	struct buf text = BUF(2 * MESSAGE_BYTES_MAX);
+	struct json_out o = {.buf = &text};
+	struct json *body;
+	struct err err;
+
+	if (json_read(line, &body, &err) != JSON_FINE)
+		return line;
+	if (json_kind(body) == JSON_OBJECT && !json_get(body, "specversion")) {
+		json_open(&o, NULL, '{');
+		put_default(&o, body, "profile", d->profile);
+		put_default(&o, body, "batch", d->batch);
+		put_default(&o, body, "source", d->source);
+		if (o.comma && json_size(body))
+			buf_putc(&text, ',');
+		buf_str(&text, str_sub(line, (size_t)str_find(line, STR_OF("{"), 0) + 1, line.n));
+		line = arena_str(a, buf_view(&text));
+	}
+	json_free(body);
+	buf_release(&text);
+	return line;
+}
+
+static enum dead_reason unknown_profile(const struct profiles *profiles, struct str name, struct err *err)
+{
+	struct suggest near = {.wanted = name};
+	const struct profile *p;
+
+	for (int i = 0; (p = profiles_at(profiles, i)); i++)
+		suggest_offer(&near, p->name);
+	(void)err_set(err, ST_INVALID, "#/profile: there is none named \"%.*s\"%s%.*s%s", STR_ARG(name),
+		      near.best.p ? "; did you mean \"" : "", STR_ARG(near.best), near.best.p ? "\"?" : "");
+	return DEAD_unknown_profile;
+}
+
+enum dead_reason submit_read_line(struct arena *a, const struct profiles *profiles, const struct submit_defaults *d,
+				  struct str line, struct submit_line *out, struct err *err)
+{
+	struct job job;
+
+	out->value = with_defaults(a, d, line);
+	enum dead_reason reason = job_read(a, &(struct record){.value = out->value},
+					   profiles_job_schema(profiles), &job, err);
+	if (reason != DEAD_NONE)
+		return reason;
+	const struct profile *profile = profiles_named(profiles, job.profile_name);
+	if (!profile)
+		return unknown_profile(profiles, job.profile_name, err);
+	reason = job_bind(&job, profile, err);
+	out->id = job.id;
+	job_key(&job, out->key);
+	sha256(out->value, out->sha);
+	return reason;
+}

@@ -1,0 +1,81 @@
+/* `draftmill migrate`: brings the database's schema to that of this program. */
+#include "command.h"
+
+#include "app/migrate.h"
+
+#include <stdio.h>
+
+enum { SCRIPT_BYTES_MAX = 64 << 20 };
+
+static void say_migrated(void *owner, const struct migration *m)
+{
+	int *n_run = owner;
+
+	(*n_run)++;
+	printf("%s\n", m->name);
+}
+
+static int print_script(const struct migration *migration, int n)
+{
+	struct buf script = BUF(SCRIPT_BYTES_MAX);
+
+	migrate_print(migration, n, &script);
+	fwrite(buf_view(&script).p, 1, buf_view(&script).n, stdout);
+	buf_release(&script);
+	return 0;
+}
+
+static int migrate(const struct command *self, const struct settings *settings, bool print)
+{
+	const struct migration *migration;
+	struct pg *pg = NULL;
+	struct err err;
+	int n, n_run = 0;
+
+	if (migrations_read(settings->arena, settings->sql_dir, &migration, &n, &err) != ST_OK)
+		return command_fail(self, EXIT_CONFIG, err.text);
+	if (print)
+		return print_script(migration, n);
+	enum status status =
+		pg_connect(settings->database_conninfo, "draftmill-migrate", &pg, &err);
+	if (status == ST_OK)
+		status = migrate_run(pg, migration, n, say_migrated, &n_run, &err);
+	pg_free(pg);
+	if (status != ST_OK)
+		return command_fail(self, status == ST_INVALID ? EXIT_CONFIG : EXIT_UNAVAILABLE,
+				    err.text);
+	printf("%d of %d migrations run; the schema is at %d\n", n_run, n, n);
+	return 0;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	bool print = false;
+	const struct option options[] = {
+		{.name = "print",
+		 .text = "print the SQL for an empty database, for psql",
+		 .on = &print},
+		{.name = NULL},
+	};
+	struct command_line line;
+	struct settings settings;
+	int exit_status;
+
+	if (command_line_read(self, argc, argv, options, &line, &exit_status)) {
+		if (line.n_operand > 0)
+			exit_status = command_fail(self, EXIT_USAGE, "it takes no operands");
+		else if (!command_settings(&line, &settings))
+			exit_status = EXIT_CONFIG;
+		else
+			exit_status = migrate(self, &settings, print);
+	}
+	command_line_release(&line);
+	return exit_status;
+}
+
+const struct command migrate_command = {
+	.name = "migrate",
+	.usage = "[--print] [--database.conninfo CONNINFO]",
+	.summary = "Brings the database to the schema of this program, as an owner or superuser",
+	.run = run,
+};

@@ -1,0 +1,92 @@
+/* The table of commands. A new one: cmd_NAME.c with its struct command, declared in command.h, and a line here. */
+#include "command.h"
+
+#include "app/suggest.h"
+
+#include <stdio.h>
+
+static const struct command *const commands[] = {
+	&check_config_command,
+	&migrate_command,
+	&try_command,
+	&work_command,
+};
+enum { N_COMMANDS = sizeof(commands) / sizeof(*commands) };
+
+static void print_help(FILE *out)
+{
+	fprintf(out,
+		"usage: draftmill COMMAND ...\n\n"
+		"Drafts texts with a critic in the loop: jobs from Kafka, every step in PostgreSQL, what does not\n"
+		"pass to people.\n\ncommands:\n");
+	for (int i = 0; i < N_COMMANDS; i++)
+		fprintf(out, "  %-14s %s\n", commands[i]->name, commands[i]->summary);
+	fprintf(out,
+		"\n`draftmill COMMAND --help` tells more; `draftmill --version` the versions.\n");
+}
+
+static void print_version(void)
+{
+	printf("draftmill %s\n", DRAFTMILL_VERSION);
+}
+
+/* How many words of @argv are the command's name; 0: another one. */
+static int words_of(const struct command *command, char **argv)
+{
+	const char *second = strchr(command->name, ' ');
+
+	if (!second)
+		return strcmp(argv[0], command->name) == 0;
+	size_t n = (size_t)(second - command->name);
+	bool first_fits = strlen(argv[0]) == n && strncmp(argv[0], command->name, n) == 0;
+	return first_fits && argv[1] && strcmp(argv[1], second + 1) == 0 ? 2 : 0;
+}
+
+static int refuse(char **argv)
+{
+	bool is_option = argv[0][0] == '-';
+	char name[100];
+
+	snprintf(name, sizeof(name), "%s%s%s", argv[0], argv[1] && !is_option ? " " : "",
+		 argv[1] && !is_option ? argv[1] : "");
+	struct suggest one = {.wanted = str_c(argv[0])}, two = {.wanted = str_c(name)};
+	for (int i = 0; i < N_COMMANDS; i++) {
+		struct str known = str_c(commands[i]->name);
+		suggest_offer(&one, known);
+		suggest_offer(&two, known);
+		if (str_starts(known, argv[0]) && known.p[strlen(argv[0])] == ' ')
+			one.best = known;
+	}
+	struct str best = one.best.p ? one.best : two.best;
+	fprintf(stderr, "draftmill: there is no %s \"%s\"", is_option ? "option" : "command",
+		argv[0]);
+	if (best.p)
+		fprintf(stderr, "; did you mean `draftmill %.*s`", STR_ARG(best));
+	fprintf(stderr, "; `draftmill --help` lists the commands\n");
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	char **word = argv + 1;
+
+	if (argc < 2) {
+		print_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(*word, "--help") == 0 || strcmp(*word, "-h") == 0 ||
+	    strcmp(*word, "help") == 0) {
+		print_help(stdout);
+		return 0;
+	}
+	if (strcmp(*word, "--version") == 0) {
+		print_version();
+		return 0;
+	}
+	for (int i = 0; i < N_COMMANDS; i++) {
+		int n_words = words_of(commands[i], word);
+		if (n_words)
+			return commands[i]->run(commands[i], argc - 1 - n_words, word + n_words);
+	}
+	return refuse(word);
+}

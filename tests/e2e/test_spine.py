@@ -1,0 +1,102 @@
+"""A batch goes from Kafka to stored, published outcomes, by one worker or by several."""
+import time
+
+import pytest
+import verify
+from jobs import demo_batch, drain, ends, events, expected_end, job, send
+from stack import wait_until
+
+
+def test_a_batch_ends_as_its_cases_say(stack):
+    batch = list(demo_batch("one"))
+    send(stack, *batch)
+    (worker,) = drain(stack)
+    assert ends(stack, "one-") == {one["id"]: expected_end(one) for one in batch}
+    trail = verify.everything(stack)
+    assert len(trail.outcomes) == len(batch) == 72
+    (last,) = events(worker, "worker_ended")
+    assert (last["n_job"], last["n_ended"], last["n_duplicate"], last["n_dead_letter"], last["n_unpublished"]) == (72, 72, 0, 0, 0)
+
+
+def test_cases_that_the_batch_has_not(stack):
+    jobs = [job(f"more-{case}", case) for case in ("loop", "truncated", "truncated_once", "rejected")]
+    send(stack, *jobs)
+    drain(stack)
+    assert ends(stack, "more-") == {one["id"]: expected_end(one) for one in jobs}
+    verify.everything(stack)
+
+
+def test_drain_with_nothing_to_do_ends(stack):
+    before = len(stack.model.ledger())
+    start = time.monotonic()
+    drain(stack)
+    assert time.monotonic() - start < 20
+    assert len(stack.model.ledger()) == before
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_several_workers_share_a_batch(stack, n):
+    batch = list(demo_batch(f"by{n}"))
+    stack.model.control(latency_ms=100)  # so that it lasts until all have joined
+    send(stack, *batch)
+    drain(stack, n=n)
+    stack.model.control(latency_ms=-1)
+    assert ends(stack, f"by{n}-") == {one["id"]: expected_end(one) for one in batch}
+    verify.everything(stack)
+
+
+def test_all_workers_of_a_running_group_work(stack):
+    workers = [stack.start_worker() for _ in range(2)]
+    wait_until(lambda: all(events(worker, "worker_ready") for worker in workers))
+    jobs = [job(f"both-{number}") for number in range(40)]
+
+    def both_worked():
+        send(stack, jobs.pop())
+        return all(events(worker, "job_ended") for worker in workers)
+
+    wait_until(both_worked, 30, 1)
+    assert [worker.terminate() for worker in workers] == [0, 0]
+    drain(stack)
+    verify.everything(stack)
+
+
+def start_slow_jobs(stack, prefix, *words):
+    """A worker with ten jobs in flight, each with a reply three seconds away."""
+    worker = stack.start_worker(*words)
+    send(stack, *(job(f"{prefix}-{number}", "slow") for number in range(10)))
+    wait_until(lambda: stack.model.stats()["in_flight"] == 10, what="ten calls in flight")
+    return worker
+
+
+def test_sigterm_ends_when_the_jobs_in_flight_have_ended(stack):
+    worker = start_slow_jobs(stack, "term")
+    send(stack, job("term-late"))
+    assert worker.terminate(30) == 0
+    assert set(ends(stack, "term-").values()) == {("passed", "no_issues")}
+    assert stack.sql("SELECT count(*) FROM draftmill.todo")[0][0] == 0
+    drain(stack)
+    assert len(ends(stack, "term-")) == 11
+    verify.everything(stack)
+
+
+def test_sigterm_leaves_to_others_what_takes_too_long(stack):
+    worker = start_slow_jobs(stack, "limit", "--worker.drain_ms=500")
+    start = time.monotonic()
+    assert worker.terminate(10) == 0
+    assert time.monotonic() - start < 6  # also under a sanitizer
+    assert ends(stack, "limit-") == {}
+    drain(stack)
+    assert set(ends(stack, "limit-").values()) == {("passed", "no_issues")} and len(ends(stack, "limit-")) == 10
+    verify.everything(stack, lost=True)
+
+
+def test_a_second_sigterm_ends_at_once(stack):
+    worker = start_slow_jobs(stack, "twice", "--worker.lease_ms=3000")
+    worker.send(15)
+    wait_until(lambda: events(worker, "worker_stopping"))
+    start = time.monotonic()
+    assert worker.terminate(5) == 75
+    assert time.monotonic() - start < 1
+    drain(stack)
+    assert set(ends(stack, "twice-").values()) == {("passed", "no_issues")} and len(ends(stack, "twice-")) == 10
+    verify.everything(stack, lost=True)

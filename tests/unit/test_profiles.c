@@ -1,0 +1,304 @@
+#include "app/profiles.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Each test has a folder of profiles with one file, note.yaml; all else is the shipped configuration. */
+static char folder[64], path[96];
+static struct arena *a;
+static struct settings settings;
+static char faults[4096]; /* one a line */
+
+static void keep_fault(void *owner, const struct err *err)
+{
+	size_t n = strlen(faults);
+
+	snprintf(faults + n, sizeof(faults) - n, "%s\n", err->text);
+}
+
+static int set_up(void **state)
+{
+	struct flag flag = {"profiles.dir", folder};
+	struct err err;
+
+	strcpy(folder, "/tmp/profiles-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/note.yaml", folder);
+	a = arena_new();
+	assert_int_equal(settings_read(a, "config/draftmill.yaml", &flag, 1, &settings, &err),
+			 ST_OK);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	unlink(path);
+	rmdir(folder);
+	arena_free(a);
+	return 0;
+}
+
+/* Line 1 names it, 2-4 are the models, 5-6 its money, 7 its categories; @more follows from line 8 on. */
+static void write_note(const char *more)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fprintf(f,
+		"name: note\n"
+		"models:\n"
+		"  generator: drafting\n"
+		"  critic: critiquing\n"
+		"limits:\n"
+		"  micro_usd: 100000\n"
+		"categories: [fact, tone]\n"
+		"%s",
+		more);
+	assert_int_equal(fclose(f), 0);
+}
+
+static struct profiles *open_note(const char *more)
+{
+	struct profiles *profiles;
+	struct err err = {""};
+
+	write_note(more);
+	enum status status = profiles_open(&settings, &profiles, &err);
+	assert_string_equal(err.text, "");
+	assert_int_equal(status, ST_OK);
+	return profiles;
+}
+
+/* That the file with @more has exactly one fault, told at @line as beginning with @what. */
+static void assert_fault(const char *more, int line, const char *what)
+{
+	char want[600];
+
+	write_note(more);
+	faults[0] = '\0';
+	assert_int_equal(profiles_faults(&settings, keep_fault, NULL), 1);
+	snprintf(want, sizeof(want), "%s:%d: %s", path, line, what);
+	faults[strlen(want)] = '\0';
+	assert_string_equal(faults, want);
+}
+
+static void the_shipped_profile_is_fine(void **state)
+{
+	struct profiles *profiles;
+	struct err err = {""};
+
+	settings.profiles_dir = "config/profiles";
+	enum status status = profiles_open(&settings, &profiles, &err);
+	assert_string_equal(err.text, "");
+	assert_int_equal(status, ST_OK);
+	const struct profile *p = profiles_named(profiles, STR_OF("customer-email"));
+	assert_non_null(p);
+	assert_ptr_equal(profiles_at(profiles, 0), p);
+	assert_null(profiles_named(profiles, STR_OF("customer")));
+	assert_true(str_is(p->model[ROLE_REFINER].name, "drafting"));
+	assert_true(str_is(p->model[ROLE_CRITIC].name, "critiquing"));
+	assert_true(p->n_check > 0 && p->n_constraint > 0);
+	assert_non_null(profiles_job_schema(profiles));
+	profiles_free(profiles);
+}
+
+static void what_is_left_out_has_its_default(void **state)
+{
+	struct profiles *profiles = open_note("");
+	const struct profile *p = profiles_named(profiles, STR_OF("note"));
+
+	assert_int_equal(p->mode, MODE_CRITIC_REFINER);
+	assert_int_equal(p->limits.iterations, 2);
+	assert_int_equal(p->limits.tokens, 50000);
+	assert_int_equal(p->limits.micro_usd, 100000);
+	assert_int_equal(p->limits.active_ms, 30000);
+	assert_int_equal(p->pass_score, 80);
+	assert_int_equal(p->severity_threshold, 3);
+	assert_int_equal(p->stakes, STAKES_NORMAL);
+	assert_false(p->gate);
+	assert_int_equal(p->n_check, 0);
+	profiles_free(profiles);
+}
+
+static void scalars_have_the_type_of_their_key(void **state)
+{
+	struct profiles *profiles =
+		open_note("gate_permille: 900\n"
+			  "constraints: [42, true]\n"
+			  "checks:\n"
+			  "  - {name: short, type: words, max: 300, hard: false}\n"
+			  "  - {name: year, type: forbidden, terms: [\"2025\"]}\n");
+	const struct profile *p = profiles_named(profiles, STR_OF("note"));
+
+	assert_true(p->gate);
+	assert_int_equal(p->gate_permille, 900);
+	assert_true(str_is(p->constraint[0], "42"));
+	assert_true(str_is(p->constraint[1], "true"));
+	assert_int_equal(p->n_check, 2);
+	assert_false(p->check[0].hard);
+	assert_true(p->check[1].hard);
+	profiles_free(profiles);
+}
+
+static void model_rows_and_prompts_are_written_out(void **state)
+{
+	struct profiles *profiles = open_note("");
+	const struct profile *p = profiles_named(profiles, STR_OF("note"));
+	const struct model *row = settings_model(&settings, STR_OF("critiquing"));
+
+	assert_true(str_eq(p->model[ROLE_CRITIC].id, row->id));
+	assert_true(str_eq(p->model[ROLE_CRITIC].reasoning_effort, row->reasoning_effort));
+	assert_int_equal(p->model[ROLE_CRITIC].sampling, row->sampling);
+	assert_int_equal(p->model[ROLE_CRITIC].schema_mode, row->schema_mode);
+	assert_int_equal(p->model[ROLE_CRITIC].price[0].out, row->price[0].out);
+	assert_int_equal(p->model[ROLE_CRITIC].price[0].valid_from_ms, row->price[0].valid_from_ms);
+	assert_true(p->prompt[LANG_JA][ROLE_CRITIC].n > 0);
+	assert_true(p->rubric[LANG_EN].n > 0);
+	profiles_free(profiles);
+}
+
+static void a_profile_is_named_by_what_it_says_not_by_how(void **state)
+{
+	struct profiles *plain = open_note("constraints: [Be kind.]\n");
+	struct profiles *spelled =
+		open_note("# kindness\npass_score: 80\nconstraints:\n  - Be kind.\n");
+	struct profiles *other = open_note("constraints: [Be brief.]\n");
+
+	assert_memory_equal(profiles_at(plain, 0)->sha, profiles_at(spelled, 0)->sha, SHA_BYTES);
+	assert_memory_not_equal(profiles_at(plain, 0)->sha, profiles_at(other, 0)->sha, SHA_BYTES);
+	profiles_free(plain);
+	profiles_free(spelled);
+	profiles_free(other);
+}
+
+static void in_mode_oneshot_a_critic_is_not_needed(void **state)
+{
+	struct profiles *profiles;
+	struct err err = {""};
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs("name: note\nmode: oneshot\nmodels: {generator: drafting}\nlimits: {micro_usd: 1}\n"
+	      "categories: [fact]\n",
+	      f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(profiles_open(&settings, &profiles, &err), ST_OK);
+	assert_null(profiles_at(profiles, 0)->model[ROLE_CRITIC].id.p);
+	profiles_free(profiles);
+}
+
+static void faults_have_file_line_and_mend(void **state)
+{
+	assert_fault("severity_treshold: 2\n", 8,
+		     "severity_treshold: unknown; did you mean severity_threshold\n");
+	assert_fault("output_tokens:\n  critc: 900\n", 9,
+		     "output_tokens.critc: unknown; did you mean critic\n");
+	assert_fault("mode: fast\n", 8, "mode: ");
+	assert_fault("stakes: normal\npass_score: high\n", 9, "pass_score: ");
+	assert_fault("constraints: Be kind.\n", 8, "constraints: give a list\n");
+	assert_fault("stakes: [high]\n", 8, "stakes: give a single value\n");
+	assert_fault("checks:\n"
+		     "  - name: short\n"
+		     "    type: words\n"
+		     "    max: 9\n"
+		     "  - name: long\n"
+		     "    type: wrds\n",
+		     12, "checks[1]: ");
+}
+
+static void a_profile_bears_the_name_of_its_file(void **state)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs("mode: oneshot\nname: letter\nmodels: {generator: drafting}\nlimits: {micro_usd: 1}\n"
+	      "categories: [fact]\n",
+	      f);
+	assert_int_equal(fclose(f), 0);
+	faults[0] = '\0';
+	assert_int_equal(profiles_faults(&settings, keep_fault, NULL), 1);
+	assert_non_null(strstr(faults, "/note.yaml:2: name: give it as the file has it: note\n"));
+}
+
+static void models_must_exist_and_the_critic_be_another(void **state)
+{
+	const struct model *model = settings.model;
+
+	settings.model = (const struct model[]){model[0]};
+	settings.n_model = 1;
+	assert_fault(
+		"", 4,
+		"models.critic: the settings have no model \"critiquing\"; add it to `models`\n");
+	struct model same[2] = {model[0], model[1]};
+	same[1].id = same[0].id;
+	settings.model = same;
+	settings.n_model = 2;
+	assert_fault("", 4, "models.critic.id: the generator's model may not judge its own drafts");
+}
+
+static void missing_folders_and_prompts_are_named(void **state)
+{
+	faults[0] = '\0';
+	settings.prompts_dir = "/nowhere";
+	write_note("");
+	assert_int_equal(profiles_faults(&settings, keep_fault, NULL),
+			 N_LANGUAGES * (N_ROLES + 1) + 1);
+	assert_non_null(strstr(faults, "/nowhere/ja/rubric.txt: cannot be opened"));
+	settings.prompts_dir = "config/prompts";
+	settings.profiles_dir = "config/schema";
+	faults[0] = '\0';
+	assert_int_equal(profiles_faults(&settings, keep_fault, NULL), 1);
+	assert_string_equal(faults,
+			    "config/schema: there is no profile here; add one, NAME.yaml\n");
+}
+
+static void a_pinned_profile_outlives_its_file(void **state)
+{
+	struct profiles *before = open_note("pass_score: 90\n");
+	struct profiles *after = open_note("pass_score: 70\n");
+	const struct profile *old = profiles_at(before, 0), *pinned, *again;
+	struct err err;
+
+	assert_int_equal(profiles_pinned(after, old->sha, old->json, &pinned, &err), ST_OK);
+	assert_int_equal(pinned->pass_score, 90);
+	assert_ptr_not_equal(pinned, old);
+	assert_int_equal(profiles_pinned(after, old->sha, old->json, &again, &err), ST_OK);
+	assert_ptr_equal(again, pinned);
+	assert_int_equal(
+		profiles_pinned(after, profiles_at(after, 0)->sha, STR_OF("unread"), &again, &err),
+		ST_OK);
+	assert_ptr_equal(again, profiles_at(after, 0));
+
+	uint8_t wrong[SHA_BYTES] = {1};
+	assert_int_equal(profiles_pinned(after, wrong, old->json, &again, &err), ST_INVALID);
+	assert_int_equal(profiles_pinned(after, wrong, STR_OF("{}"), &again, &err), ST_INVALID);
+	profiles_free(before);
+	profiles_free(after);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_shipped_profile_is_fine),
+		TEST(what_is_left_out_has_its_default),
+		TEST(scalars_have_the_type_of_their_key),
+		TEST(model_rows_and_prompts_are_written_out),
+		TEST(a_profile_is_named_by_what_it_says_not_by_how),
+		TEST(in_mode_oneshot_a_critic_is_not_needed),
+		TEST(faults_have_file_line_and_mend),
+		TEST(a_profile_bears_the_name_of_its_file),
+		TEST(models_must_exist_and_the_critic_be_another),
+		TEST(missing_folders_and_prompts_are_named),
+		TEST(a_pinned_profile_outlives_its_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+/* tests/unit/test_retry.c - what is tried again, how often, and after how long. */
+#include "app/retry.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static const enum reply_class without_end[] = {REPLY_rate_limited, REPLY_server_error,
+					       REPLY_credentials, REPLY_unsent};
+
+static int64_t after(struct retry_state *s, enum reply_class class, uint32_t random)
+{
+	return retry_after_ms(s, class, -1, false, random);
+}
+
+/* Half a second, doubling to a minute; the wait lies anywhere below it. */
+static void the_wait_doubles_to_a_minute_with_full_jitter(void **state)
+{
+	static const uint32_t ceiling_ms[] = {500,   1000,  2000,  4000,  8000,
+					      16000, 32000, 60000, 60000, 60000};
+	struct retry_state low = {0}, high = {0};
+
+	for (size_t i = 0; i < sizeof(ceiling_ms) / sizeof(*ceiling_ms); i++) {
+		assert_int_equal(after(&low, REPLY_rate_limited, 0), 0);
+		assert_int_equal(after(&high, REPLY_rate_limited, ceiling_ms[i] - 1),
+				 ceiling_ms[i] - 1);
+	}
+}
+
+static void the_wait_never_reaches_its_ceiling(void **state)
+{
+	struct retry_state s = {0};
+
+	assert_int_equal(after(&s, REPLY_unsent, 500), 0);
+	assert_int_equal(after(&s, REPLY_unsent, UINT32_MAX), UINT32_MAX % 1000);
+}
+
+static void retry_after_is_a_floor_under_the_jitter(void **state)
+{
+	struct retry_state s = {0};
+
+	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, 2000, false, 123), 2123);
+	assert_int_equal(retry_after_ms(&s, REPLY_server_error, 0, false, 123), 123);
+	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, -1, false, 123), 123);
+}
+
+static void no_floor_is_longer_than_a_day(void **state)
+{
+	struct retry_state s = {0};
+
+	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, 7 * 86400000, false, 1), 86400001);
+}
+
+static void some_failures_are_retried_without_end(void **state)
+{
+	for (size_t i = 0; i < sizeof(without_end) / sizeof(*without_end); i++) {
+		struct retry_state s = {0};
+
+		for (int n = 0; n < 1000; n++)
+			assert_true(after(&s, without_end[i], 7) >= 0);
+		assert_int_equal(s.n_maybe_billed, 0);
+	}
+}
+
+static void the_sixth_server_error_ends_it_only_if_others_succeed(void **state)
+{
+	struct retry_state alone = {0}, among_others = {0};
+
+	for (int n = 1; n <= 5; n++) {
+		assert_true(after(&alone, REPLY_server_error, 0) >= 0);
+		assert_true(retry_after_ms(&among_others, REPLY_server_error, -1, true, 0) >= 0);
+	}
+	assert_int_equal(retry_after_ms(&among_others, REPLY_server_error, -1, true, 0), -1);
+	assert_true(after(&alone, REPLY_server_error, 0) >= 0);
+	assert_int_equal(retry_after_ms(&alone, REPLY_server_error, -1, true, 0), -1);
+}
+
+static void other_failures_are_no_server_errors(void **state)
+{
+	struct retry_state s = {0};
+
+	for (int n = 0; n < 20; n++)
+		assert_true(retry_after_ms(&s, REPLY_rate_limited, -1, true, 0) >= 0);
+	assert_true(retry_after_ms(&s, REPLY_server_error, -1, true, 0) >= 0);
+}
+
+static void what_may_be_billed_is_tried_three_times_in_all(void **state)
+{
+	struct retry_state s = {0};
+
+	assert_true(after(&s, REPLY_broken_off, 0) >= 0);
+	assert_true(after(&s, REPLY_rate_limited, 0) >= 0);
+	assert_true(after(&s, REPLY_unreadable, 0) >= 0);
+	assert_int_equal(after(&s, REPLY_broken_off, 0), -1);
+	assert_int_equal(s.n_maybe_billed, 3);
+	assert_int_equal(s.n_failed, 4);
+}
+
+static void a_rejected_request_is_not_sent_again(void **state)
+{
+	struct retry_state s = {0};
+
+	assert_int_equal(after(&s, REPLY_rejected, 0), -1);
+	assert_int_equal(s.n_maybe_billed, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_wait_doubles_to_a_minute_with_full_jitter),
+		cmocka_unit_test(the_wait_never_reaches_its_ceiling),
+		cmocka_unit_test(retry_after_is_a_floor_under_the_jitter),
+		cmocka_unit_test(no_floor_is_longer_than_a_day),
+		cmocka_unit_test(some_failures_are_retried_without_end),
+		cmocka_unit_test(the_sixth_server_error_ends_it_only_if_others_succeed),
+		cmocka_unit_test(other_failures_are_no_server_errors),
+		cmocka_unit_test(what_may_be_billed_is_tried_three_times_in_all),
+		cmocka_unit_test(a_rejected_request_is_not_sent_again),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
