@@ -22,7 +22,8 @@ enum status migrations_read(struct arena *a, const char *sql_dir, const struct m
 			    struct err *err) MUST_CHECK;
 
 /* Runs what the database does not have yet, and writes the program's stop reasons there. @done hears of each that was run. ST_INVALID: the
- * server's error, a file that was changed after it was run, or a database of a newer program. */
+ * server's error, a file that was changed after it was run, a user without the right, or a database of a newer program; *pg may then
+ * be in a failed transaction and is to be freed. */
 typedef void migrated_fn(void *owner, const struct migration *);
 enum status migrate_run(struct pg *, const struct migration *, int n, migrated_fn *done, void *owner,
 			struct err *err) MUST_CHECK;

@@ -5,8 +5,7 @@
 #ifndef APP_PAGE_H
 #define APP_PAGE_H
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/json.h"
 
 enum ink { INK_PLAIN, INK_BOLD, INK_RED, INK_GREEN };
 
@@ -32,6 +31,8 @@ void page_line(struct page *, struct str);
 /* A text in its own lines, each after a bar; tabs stay too. May come in pieces; page_text_end() closes the last line. */
 void page_text(struct page *, struct str);
 void page_text_end(struct page *);
+
+void page_json(struct page *, const struct json *); /* one line; JSON has its own escapes */
 
 /* A terminal that shows colours, and nobody said NO_COLOR (no-color.org). */
 bool page_wants_colour(int fd);

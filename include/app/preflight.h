@@ -13,7 +13,8 @@ int preflight_database(const struct settings *, fault_fn *, void *owner);
 /* It answers and has the topics: of jobs, of events, of dead letters. */
 int preflight_broker(const struct settings *, fault_fn *, void *owner);
 
-/* The credential of each model that a profile uses can be had. */
-int preflight_models(const struct settings *, const struct profiles *, fault_fn *, void *owner);
+/* The credential of each provider that a profile uses can be had. */
+int preflight_providers(const struct settings *, const struct profiles *, fault_fn *,
+			void *owner);
 
 #endif

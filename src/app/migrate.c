@@ -52,7 +52,7 @@ static void put_migration(const struct migration *m, struct buf *out)
 {
 	buf_str(out, m->sql);
 	buf_printf(out,
-		   "\nset local role draftmill_owner;\n"
+		   "\n;\nset local role draftmill_owner;\n"
 		   "insert into draftmill.migration (version, sha) values (%d, '\\x",
 		   m->version);
 	buf_hex(out, m->sha, SHA_BYTES);
@@ -123,6 +123,28 @@ static enum status refuse_changed(const struct migration *m, struct err *err)
 		       m->name);
 }
 
+/* Later migrations and the stop reasons are the owner's to write. The first one makes the owner, and says itself what that takes. */
+static enum status refuse_stranger(struct pg *pg, struct err *err)
+{
+	struct pg_rows *rows;
+	enum status status =
+		pg_query(pg,
+			 "select current_user where to_regclass('draftmill.migration') is not null"
+			 " and not pg_has_role(current_user, 'draftmill_owner', 'member')",
+			 NULL, 0, &rows, err);
+
+	if (status != ST_OK)
+		return status;
+	if (pg_n(rows) > 0)
+		status =
+			err_set(err, ST_INVALID,
+				"user %.*s is no member of draftmill_owner; connect as one or as a "
+				"superuser, by --database.conninfo",
+				STR_ARG(pg_text(rows, 0, 0)));
+	pg_rows_free(rows);
+	return status;
+}
+
 static enum status refuse_newer(struct pg *pg, int n, struct err *err)
 {
 	struct pg_rows *rows;
@@ -179,7 +201,7 @@ static enum status run_one(struct pg *pg, const struct migration *m, bool *was_r
 enum status migrate_run(struct pg *pg, const struct migration *m, int n, migrated_fn *done,
 			void *owner, struct err *err)
 {
-	enum status status = ST_OK;
+	enum status status = refuse_stranger(pg, err);
 	bool was_run;
 
 	for (int i = 0; i < n && status == ST_OK; i++) {
@@ -188,15 +210,11 @@ enum status migrate_run(struct pg *pg, const struct migration *m, int n, migrate
 			done(owner, &m[i]);
 	}
 	if (status == ST_OK)
-		status = refuse_newer(pg, n, err);
-	if (status == ST_OK)
 		status = pg_script(pg, begin, err);
 	if (status == ST_OK)
+		status = refuse_newer(pg, n, err);
+	if (status == ST_OK)
 		status = run_script(pg, put_stop_reasons, NULL, err);
-	if (status != ST_OK) {
-		struct err rollback; /* the first error is the one to tell */
-		(void)!pg_script(pg, "rollback", &rollback);
-	}
 	return status;
 }
 

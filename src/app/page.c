@@ -101,6 +101,12 @@ void page_text_end(struct page *p)
 	p->inside = false;
 }
 
+void page_json(struct page *p, const struct json *value)
+{
+	json_print(value, &p->text);
+	buf_putc(&p->text, '\n');
+}
+
 bool page_wants_colour(int fd)
 {
 	const char *off = getenv("NO_COLOR"), *term = getenv("TERM");

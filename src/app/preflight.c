@@ -7,10 +7,12 @@
 
 enum { BROKER_TIMEOUT_MS = 10000 };
 
-static int told(fault_fn *fault, void *owner, struct err *err, const char *place)
+static int tell(fault_fn *fault, void *owner, const char *place, const char *text, const char *mend)
 {
-	err_at(err, "%s: ", place);
-	fault(owner, err);
+	struct err err;
+
+	(void)err_set(&err, ST_INVALID, "%s: %s%s", place, text, mend);
+	fault(owner, &err);
 	return 1;
 }
 
@@ -64,10 +66,11 @@ int preflight_database(const struct settings *settings, fault_fn *fault, void *o
 	struct err err;
 	int n, n_fault = 0;
 
-	if (migrations_read(a, settings->sql_dir, &migration, &n, &err) != ST_OK ||
-	    pg_connect(settings->database_conninfo, "draftmill-check", &pg, &err) != ST_OK ||
-	    migrate_check(pg, migration, n, &err) != ST_OK || check_rights(pg, &err) != ST_OK)
-		n_fault = told(fault, owner, &err, "database");
+	if (pg_connect(settings->database_conninfo, "draftmill-check", &pg, &err) != ST_OK)
+		n_fault = tell(fault, owner, "database", err.text, "; mend database.conninfo");
+	else if (migrations_read(a, settings->sql_dir, &migration, &n, &err) != ST_OK ||
+		 migrate_check(pg, migration, n, &err) != ST_OK || check_rights(pg, &err) != ST_OK)
+		n_fault = tell(fault, owner, "database", err.text, "");
 	pg_free(pg);
 	arena_free(a);
 	return n_fault;
@@ -112,42 +115,45 @@ int preflight_broker(const struct settings *settings, fault_fn *fault, void *own
 	config.topic = all_topics(settings, &config.n_topic);
 	if (consumer_open(reactor, &config, &events, NULL, &consumer, &err) != ST_OK ||
 	    consumer_ends(consumer, settings->arena, BROKER_TIMEOUT_MS, &end, &n, &err) != ST_OK)
-		n_fault = told(fault, owner, &err, "broker");
+		n_fault = tell(fault, owner, "broker", err.text,
+			       "; mend kafka.brokers, or make the topic");
 	consumer_free(consumer);
 	reactor_free(reactor);
 	return n_fault;
 }
 
-/* --- models --- */
+/* --- providers --- */
 
-static bool is_used(const struct profiles *profiles, const struct model *model)
+/* A model of the provider that a profile uses; NULL: none. */
+static const struct model *used_model(const struct settings *settings,
+				      const struct profiles *profiles,
+				      const struct provider *provider)
 {
 	const struct profile *p;
 
 	for (int i = 0; (p = profiles_at(profiles, i)); i++) {
 		for (int role = 0; role < N_ROLES; role++) {
-			if (str_eq(p->model[role].name, model->name))
-				return true;
+			if (str_eq(p->model[role].provider, provider->name))
+				return settings_model(settings, p->model[role].name);
 		}
 	}
-	return false;
+	return NULL;
 }
 
-int preflight_models(const struct settings *settings, const struct profiles *profiles,
-		     fault_fn *fault, void *owner)
+int preflight_providers(const struct settings *settings, const struct profiles *profiles,
+			fault_fn *fault, void *owner)
 {
 	struct endpoint endpoint;
 	struct err err;
 	int n_fault = 0;
 
-	for (int i = 0; i < settings->n_model; i++) {
-		const struct model *model = &settings->model[i];
-		if (is_used(profiles, model) &&
-		    settings_endpoint(settings, settings->arena, model, &endpoint, &err) != ST_OK)
-			n_fault += told(
-				fault, owner, &err,
-				arena_printf(settings->arena, "models.%.*s", STR_ARG(model->name))
-					.p);
+	for (int i = 0; i < settings->n_provider; i++) {
+		const struct model *model = used_model(settings, profiles, &settings->provider[i]);
+		if (!model ||
+		    settings_endpoint(settings, settings->arena, model, &endpoint, &err) == ST_OK)
+			continue;
+		fault(owner, &err);
+		n_fault++;
 	}
 	return n_fault;
 }

@@ -19,7 +19,8 @@ bool submit_next_line(FILE *f, struct buf *room, int64_t *line_no, struct str *l
 	return true;
 }
 
-static void put_default(struct json_out *o, const struct json *body, const char *key, struct str value)
+static void put_default(struct json_out *o, const struct json *body, const char *key,
+			struct str value)
 {
 	if (value.p && !json_get(body, key))
 		json_put_str(o, key, value);
@@ -50,20 +51,23 @@ static struct str with_defaults(struct arena *a, const struct submit_defaults *d
 	return line;
 }
 
-static enum dead_reason unknown_profile(const struct profiles *profiles, struct str name, struct err *err)
+static enum dead_reason unknown_profile(const struct profiles *profiles, struct str name,
+					struct err *err)
 {
 	struct suggest near = {.wanted = name};
 	const struct profile *p;
 
 	for (int i = 0; (p = profiles_at(profiles, i)); i++)
 		suggest_offer(&near, p->name);
-	(void)err_set(err, ST_INVALID, "#/profile: there is none named \"%.*s\"%s%.*s%s", STR_ARG(name),
-		      near.best.p ? "; did you mean \"" : "", STR_ARG(near.best), near.best.p ? "\"?" : "");
+	(void)err_set(err, ST_INVALID, "#/profile: there is none named \"%.*s\"%s%.*s%s",
+		      STR_ARG(name), near.best.p ? "; did you mean \"" : "", STR_ARG(near.best),
+		      near.best.p ? "\"?" : "");
 	return DEAD_unknown_profile;
 }
 
-enum dead_reason submit_read_line(struct arena *a, const struct profiles *profiles, const struct submit_defaults *d,
-				  struct str line, struct submit_line *out, struct err *err)
+enum dead_reason submit_read_line(struct arena *a, const struct profiles *profiles,
+				  const struct submit_defaults *d, struct str line,
+				  struct submit_line *out, struct err *err)
 {
 	struct job job;
 

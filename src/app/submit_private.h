@@ -9,7 +9,14 @@
 #include "io/pg.h"
 #include "io/producer.h"
 
-enum item_state { ITEM_READ, ITEM_KNOWN, ITEM_INVALID, ITEM_SENT, ITEM_DELIVERED, ITEM_UNDELIVERED };
+enum item_state {
+	ITEM_READ,
+	ITEM_KNOWN,
+	ITEM_INVALID,
+	ITEM_SENT,
+	ITEM_DELIVERED,
+	ITEM_UNDELIVERED
+};
 
 struct item { /* a job of the input */
 	uint8_t key[UUID_BYTES], sha[SHA_BYTES];
@@ -24,7 +31,7 @@ struct items {
 	struct item *item;
 	size_t n, cap;
 	uint32_t *slot; /* open addressing by key; 0: free, else index + 1 */
-	size_t n_slot;  /* a power of 2, or 0 */
+	size_t n_slot;	/* a power of 2, or 0 */
 };
 
 /* The index of the item with this key, or -1. */
@@ -40,9 +47,9 @@ struct submit {
 	struct pg *pg; /* NULL: not reachable */
 	struct producer *producer;
 	int64_t reported_mono_ms; /* the last delivery report */
-	bool stalled;             /* no report for too long: nothing more is tried */
-	int64_t told_mono_ms;     /* the last progress line */
-	bool in_place;            /* stderr is a terminal */
+	bool stalled;		  /* no report for too long: nothing more is tried */
+	int64_t told_mono_ms;	  /* the last progress line */
+	bool in_place;		  /* stderr is a terminal */
 };
 
 /* One line on stderr: "FILE:LINE: what: why"; of the whole run if @item is NULL. */

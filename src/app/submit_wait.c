@@ -39,7 +39,8 @@ static void put_arrays(struct buf array[4], const struct item *const *item, int 
 		buf_putc(&array[k], '}');
 }
 
-static enum status ask_ended(struct submit *s, struct item *const *item, int n, struct pg_rows **rows, struct err *err)
+static enum status ask_ended(struct submit *s, struct item *const *item, int n,
+			     struct pg_rows **rows, struct err *err)
 {
 	struct buf array[4], topic = BUF(1024);
 
@@ -71,8 +72,8 @@ static void count_end(struct submit *s, struct item *item, struct str how, bool 
 	}
 }
 
-/* Up to ASKED_AT_ONCE open items from @from on; false: the database does not answer. */
-static bool look(struct submit *s, size_t *from)
+/* Up to ASKED_AT_ONCE open items from @from on. */
+static enum status look(struct submit *s, size_t *from)
 {
 	struct item *asked[ASKED_AT_ONCE];
 	struct pg_rows *rows;
@@ -85,17 +86,19 @@ static bool look(struct submit *s, size_t *from)
 			asked[n++] = item;
 	}
 	if (n == 0)
-		return true;
-	if (ask_ended(s, asked, n, &rows, &err) != ST_OK) {
+		return ST_OK;
+	enum status status = ask_ended(s, asked, n, &rows, &err);
+	if (status != ST_OK) {
 		submit_say(s, NULL, "waiting", err.text);
 		pg_free(s->pg);
 		s->pg = NULL;
-		return false;
+		return status;
 	}
 	for (int i = 0; i < pg_n(rows); i++)
-		count_end(s, asked[pg_int(rows, i, 0) - 1], pg_text(rows, i, 1), str_is(pg_text(rows, i, 2), "t"));
+		count_end(s, asked[pg_int(rows, i, 0) - 1], pg_text(rows, i, 1),
+			  str_is(pg_text(rows, i, 2), "t"));
 	pg_rows_free(rows);
-	return true;
+	return ST_OK;
 }
 
 void submit_wait(struct submit *s)
@@ -104,16 +107,14 @@ void submit_wait(struct submit *s)
 	int64_t all = 0;
 
 	for (size_t i = 0; i < s->items.n; i++)
-		all += s->items.item[i].state == ITEM_KNOWN || s->items.item[i].state == ITEM_DELIVERED;
-	for (s->counts->n_open = all;;) {
-		size_t from = 0;
-		bool up = submit_database(s, true);
-		while (up && from < s->items.n)
-			up = look(s, &from);
-		bool last = s->counts->n_open == 0 || clock_mono_ms() >= until;
+		all += s->items.item[i].state == ITEM_KNOWN ||
+		       s->items.item[i].state == ITEM_DELIVERED;
+	s->counts->n_open = all;
+	for (bool last = false; !last; poll(NULL, 0, last ? 0 : POLL_MS)) {
+		enum status status = submit_database(s, true) ? ST_OK : ST_DOWN;
+		for (size_t from = 0; status == ST_OK && from < s->items.n;)
+			status = look(s, &from);
+		last = s->counts->n_open == 0 || status == ST_INVALID || clock_mono_ms() >= until;
 		submit_progress(s, "ended", all - s->counts->n_open, all, last);
-		if (last)
-			return;
-		poll(NULL, 0, POLL_MS);
 	}
 }

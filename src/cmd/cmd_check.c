@@ -48,7 +48,7 @@ static void check_all(struct inspection *c, struct settings *s, const struct com
 		if (profiles_open(s, &profiles, &err) != ST_OK)
 			BUG("profiles without a fault: %s", err.text);
 		if (!c->offline)
-			preflight_models(s, profiles, on_fault, c);
+			preflight_providers(s, profiles, on_fault, c);
 		profiles_free(profiles);
 	}
 	if (c->offline) {

@@ -13,6 +13,7 @@ enum {
 	EXIT_DATA = 65,	       /* the input */
 	EXIT_UNAVAILABLE = 69, /* database, broker or model does not answer */
 	EXIT_SOFTWARE = 70,    /* a fault of the program */
+	EXIT_IO = 74,	       /* the output cannot be written */
 	EXIT_TEMPORARY = 75,   /* start it again */
 	EXIT_CONFIG = 78,      /* settings, profiles, prompts */
 };
@@ -57,6 +58,7 @@ int command_fail(const struct command *, int exit_status, const char *text);
 /* By how a function ended: ST_INVALID is @invalid, everything else is temporary. */
 int command_exit(enum status, int invalid);
 
-extern const struct command check_config_command, migrate_command, try_command, work_command;
+extern const struct command check_config_command, migrate_command, report_command, show_command,
+	submit_command, try_command, work_command;
 
 #endif

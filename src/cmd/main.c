@@ -5,12 +5,17 @@
 
 #include <stdio.h>
 
+/* clang-format off */
 static const struct command *const commands[] = {
 	&check_config_command,
 	&migrate_command,
+	&report_command,
+	&show_command,
+	&submit_command,
 	&try_command,
 	&work_command,
 };
+/* clang-format on */
 enum { N_COMMANDS = sizeof(commands) / sizeof(*commands) };
 
 static void print_help(FILE *out)

@@ -247,7 +247,7 @@ static json_object *completion(long number, const char *model, const struct ques
 	     reply = count_tokens(a->text);
 	json_object *root = json_object_new_object(), *choices = json_object_new_array();
 	json_object *choice = json_object_new_object(), *message, *usage;
-	char *id = format("chatcmpl-sim-%ld", number);
+	char *id = format("chatcmpl-sim-%d-%ld", (int)getpid(), number);
 
 	add_text(root, "id", id);
 	add_text(root, "object", "chat.completion");

@@ -26,8 +26,10 @@ static rd_kafka_t *client(rd_kafka_type_t type, const char *brokers)
 	rd_kafka_conf_set(conf, "log_level", "0", NULL, 0);
 	if (brokers)
 		rd_kafka_conf_set(conf, "bootstrap.servers", brokers, NULL, 0);
-	if (type == RD_KAFKA_PRODUCER)
+	if (type == RD_KAFKA_PRODUCER) {
 		rd_kafka_conf_set(conf, "message.max.bytes", "4000000", NULL, 0);
+		rd_kafka_conf_set(conf, "linger.ms", "0", NULL, 0);
+	}
 	rd_kafka_t *rk = rd_kafka_new(type, conf, why, sizeof(why));
 	if (!rk)
 		fail_msg("%s", why);
@@ -65,20 +67,27 @@ void fake_kafka_topic(struct fake_kafka *k, const char *topic, int n_partitions)
 	assert_int_equal(rd_kafka_mock_topic_create(k->cluster, topic, n_partitions, 1), 0);
 }
 
-void fake_kafka_put(struct fake_kafka *k, const char *topic, int32_t partition, const char *key,
-		    const void *value, size_t n_value, const char *header_value)
+static void put(struct fake_kafka *k, const char *topic, int32_t partition, const void *value,
+		size_t n_value, const char *header_value)
 {
 	rd_kafka_headers_t *headers = rd_kafka_headers_new(1);
 
 	if (header_value)
 		rd_kafka_header_add(headers, "h", -1, header_value, -1);
-	assert_int_equal(
-		rd_kafka_producev(k->rk, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(partition),
-				  RD_KAFKA_V_KEY(key, strlen(key)),
-				  RD_KAFKA_V_VALUE((void *)(uintptr_t)value, n_value),
-				  RD_KAFKA_V_HEADERS(headers),
-				  RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
-		0);
+	assert_int_equal(rd_kafka_producev(k->rk, RD_KAFKA_V_TOPIC(topic),
+					   RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_KEY("k", 1),
+					   RD_KAFKA_V_VALUE((void *)(uintptr_t)value, n_value),
+					   RD_KAFKA_V_HEADERS(headers),
+					   RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+					   RD_KAFKA_V_END),
+			 0);
+}
+
+void fake_kafka_put(struct fake_kafka *k, const char *topic, int32_t partition, const void *value,
+		    size_t n_value, const char *header_value, int n_times)
+{
+	for (int i = 0; i < n_times; i++)
+		put(k, topic, partition, value, n_value, header_value);
 	assert_int_equal(rd_kafka_flush(k->rk, TIMEOUT_MS), 0);
 }
 

@@ -16,9 +16,10 @@ void fake_kafka_free(struct fake_kafka *);
 const char *fake_kafka_brokers(const struct fake_kafka *);
 void fake_kafka_topic(struct fake_kafka *, const char *topic, int n_partitions);
 
-/* A @value of NULL is null; @header_value NULL: no header, else one named "h". Returns when the broker has it. */
-void fake_kafka_put(struct fake_kafka *, const char *topic, int32_t partition, const char *key,
-		    const void *value, size_t n_value, const char *header_value);
+/* @n_times a record with the key "k". A @value of NULL is null; @header_value NULL: no header, else one named "h". Returns when
+ * the broker has them. */
+void fake_kafka_put(struct fake_kafka *, const char *topic, int32_t partition, const void *value,
+		    size_t n_value, const char *header_value, int n_times);
 
 struct fake_record { /* texts are cut; "-" = null */
 	char key[64], value[64];

@@ -113,6 +113,7 @@ static void run_until(struct world *w, bool (*enough)(struct world *))
 {
 	w->enough = enough;
 	timer_start(w->limit, LIMIT_MS, 0);
+	reactor_again(w->reactor); /* n_want has changed */
 	reactor_run(w->reactor);
 }
 
@@ -219,8 +220,14 @@ static int teardown(void **state)
 
 static void put(struct world *w, int32_t partition, const char *value, const char *header_value)
 {
-	fake_kafka_put(w->kafka, "jobs", partition, "k", value, value ? strlen(value) : 0,
-		       header_value);
+	fake_kafka_put(w->kafka, "jobs", partition, value, value ? strlen(value) : 0, header_value,
+		       1);
+}
+
+static void put_all(struct world *w)
+{
+	for (int i = 0; i < N_PARTITIONS; i++)
+		fake_kafka_put(w->kafka, "jobs", i, "v", 1, NULL, N_RECORDS / N_PARTITIONS);
 }
 
 static bool all_at_end(struct world *w)
@@ -236,8 +243,7 @@ static void what_was_stored_does_not_come_again_but_a_lower_mark_brings_it_back(
 {
 	struct world *w = *state;
 
-	for (int i = 0; i < N_RECORDS; i++)
-		put(w, i % N_PARTITIONS, "v", NULL);
+	put_all(w);
 	w->n_want = N_RECORDS + 1;
 	run_until(w, all_at_end);
 	assert_int_equal(w->n_records, N_RECORDS);
@@ -297,8 +303,7 @@ static void a_pause_loses_nothing_and_gives_nothing_twice(void **state)
 {
 	struct world *w = *state;
 
-	for (int i = 0; i < N_RECORDS; i++)
-		put(w, i % N_PARTITIONS, "v", NULL);
+	put_all(w);
 	/* Nothing is wanted from the start, so the partitions come while it is paused. */
 	run_until(w, any_assigned);
 	assert_int_equal(w->n_records, 0);
@@ -335,8 +340,7 @@ static void what_a_paused_consumer_gets_back_is_not_stuck(void **state)
 {
 	struct world *w = *state, other = *w;
 
-	for (int i = 0; i < N_RECORDS; i++)
-		put(w, i % N_PARTITIONS, "v", NULL);
+	put_all(w);
 	run_until(w, any_assigned);
 
 	w->enough = never;
@@ -369,7 +373,7 @@ static void a_record_comes_as_it_is(void **state)
 	put(w, 0, NULL, NULL);
 	put(w, 0, "", NULL);
 	memset(big, 'x', BYTES);
-	fake_kafka_put(w->kafka, "jobs", 0, "k", big, BYTES, NULL);
+	fake_kafka_put(w->kafka, "jobs", 0, big, BYTES, NULL, 1);
 	free(big);
 
 	w->n_want = 1;

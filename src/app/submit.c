@@ -1,0 +1,371 @@
+#include "submit_private.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "core/job.h"
+
+enum {
+	CHUNK = 500,	       /* jobs that are looked up and sent together.. */
+	CHUNK_BYTES = 8 << 20, /* ..or so many bytes of theirs */
+	QUEUED_MAX = 20 * CHUNK,
+	STALL_MS = 30000, /* without a delivery report: the broker is not there */
+	PROGRESS_MS = 2000,
+	PROGRESS_IN_PLACE_MS = 200,
+	TICK_MS = 100,
+};
+
+struct chunk { /* read, not sent yet */
+	struct arena *a;
+	size_t item[CHUNK]; /* index */
+	struct str id[CHUNK], value[CHUNK];
+	int n;
+};
+
+/* ---- telling ---- */
+
+static void write_stderr(struct page *p)
+{
+	(void)fputs(p->text.p, stderr);
+	buf_release(&p->text);
+}
+
+static const char *file_name(const struct submit *s, int file)
+{
+	return strcmp(s->c->file[file], "-") == 0 ? "stdin" : s->c->file[file];
+}
+
+void submit_say(struct submit *s, const struct item *item, const char *what, const char *why)
+{
+	struct page p = PAGE(false);
+
+	if (s->in_place && s->told_mono_ms)
+		page_printf(&p, "\r\033[K");
+	if (item) {
+		page_line(&p, str_c(file_name(s, item->file)));
+		page_printf(&p, ":%lld: ", (long long)item->line_no);
+	}
+	page_line(&p, str_c(what));
+	page_printf(&p, ": ");
+	page_line(&p, str_c(why));
+	page_printf(&p, "\n");
+	write_stderr(&p);
+}
+
+void submit_progress(struct submit *s, const char *what, int64_t n, int64_t of, bool last)
+{
+	int64_t now = clock_mono_ms(), each = s->in_place ? PROGRESS_IN_PLACE_MS : PROGRESS_MS;
+	struct page p = PAGE(false);
+
+	if (!last && now - s->told_mono_ms < each)
+		return;
+	s->told_mono_ms = now;
+	page_printf(&p, "%s%lld of %lld %s%s", s->in_place ? "\r" : "", (long long)n, (long long)of,
+		    what, s->in_place ? "\033[K" : "\n");
+	if (s->in_place && last)
+		page_printf(&p, "\n");
+	write_stderr(&p);
+}
+
+/* ---- the database: what is known already ---- */
+
+bool submit_database(struct submit *s, bool quiet)
+{
+	struct err err;
+
+	if (s->pg)
+		return true;
+	if (pg_connect(s->c->settings->database_conninfo, "draftmill-submit", &s->pg, &err) ==
+	    ST_OK)
+		return true;
+	s->pg = NULL;
+	if (!quiet)
+		submit_say(s, NULL, "jobs that are known already are sent again", err.text);
+	return false;
+}
+
+void put_keys(struct buf *out, const struct item *const *item, int n)
+{
+	char text[UUID_TEXT + 1];
+
+	buf_putc(out, '{');
+	for (int i = 0; i < n; i++) {
+		uuid_text(item[i]->key, text);
+		buf_printf(out, "%s%s", i ? "," : "", text);
+	}
+	buf_putc(out, '}');
+}
+
+static void heed_known(struct submit *s, const struct pg_rows *rows, int row)
+{
+	uint8_t key[UUID_BYTES], sha[SHA_BYTES];
+	char why[100];
+
+	if (!hex_read(pg_text(rows, row, 0), key, sizeof(key)) ||
+	    !hex_read(pg_text(rows, row, 1), sha, sizeof(sha)))
+		BUG("job_key: no hex");
+	struct item *item = &s->items.item[items_find(&s->items, key)];
+	if (memcmp(sha, item->sha, SHA_BYTES) == 0) {
+		item->state = ITEM_KNOWN;
+		s->counts->n_duplicate++;
+		return;
+	}
+	item->state = ITEM_INVALID;
+	s->counts->n_invalid++;
+	snprintf(why, sizeof(why),
+		 "its identity is known with other bytes, as job %.*s; raise the revision",
+		 STR_ARG(pg_text(rows, row, 2)));
+	submit_say(s, item, dead_name(DEAD_conflict), why);
+}
+
+static void find_known(struct submit *s, const struct chunk *c)
+{
+	const struct item *item[CHUNK];
+	struct buf keys = BUF(CHUNK * 64);
+	struct pg_rows *rows;
+	struct err err;
+
+	for (int i = 0; i < c->n; i++)
+		item[i] = &s->items.item[c->item[i]];
+	put_keys(&keys, item, c->n);
+	enum status status =
+		pg_query(s->pg,
+			 "select encode(uuid_send(key), 'hex'), encode(sha, 'hex'), job_no"
+			 " from draftmill.job_key where key = any($1::uuid[])",
+			 (const char *const[]){keys.p}, 1, &rows, &err);
+	if (status == ST_OK) {
+		for (int i = 0; i < pg_n(rows); i++)
+			heed_known(s, rows, i);
+		pg_rows_free(rows);
+	} else {
+		submit_say(s, NULL, "jobs that are known already are sent again", err.text);
+		pg_free(s->pg);
+		s->pg = NULL;
+	}
+	buf_release(&keys);
+}
+
+/* ---- the broker ---- */
+
+static void on_delivery(void *owner, void *cookie, enum status status, int32_t partition,
+			int64_t offset)
+{
+	struct submit *s = owner;
+	struct item *item = &s->items.item[(uintptr_t)cookie];
+
+	s->reported_mono_ms = clock_mono_ms();
+	if (status != ST_OK)
+		return; /* stays ITEM_SENT: told at the end */
+	item->state = ITEM_DELIVERED;
+	item->part = partition;
+	item->offset = offset;
+	s->counts->n_sent++;
+}
+
+/* Lets the broker work for a moment; false: it has been silent for too long. */
+static bool breathe(struct submit *s)
+{
+	if (!producer_queued(s->producer))
+		poll(NULL, 0, TICK_MS);
+	else if (producer_flush(s->producer, TICK_MS) == ST_OK)
+		return true;
+	submit_progress(s, "delivered", s->counts->n_sent, s->counts->n_read, false);
+	s->stalled = clock_mono_ms() - s->reported_mono_ms > STALL_MS;
+	return !s->stalled;
+}
+
+static void send_item(struct submit *s, size_t i, struct str id, struct str value)
+{
+	struct item *item = &s->items.item[i];
+	enum status status = ST_AGAIN;
+	struct err err = {"the broker does not answer"};
+
+	if (!producer_queued(s->producer))
+		s->reported_mono_ms = clock_mono_ms();
+	item->state = ITEM_SENT;
+	while (!s->stalled) {
+		status = producer_send(s->producer, s->topic, id, value, NULL, 0,
+				       (void *)(uintptr_t)i, &err);
+		if (status != ST_AGAIN || !breathe(s))
+			break;
+	}
+	if (status == ST_OK)
+		return;
+	item->state = ITEM_UNDELIVERED;
+	s->counts->n_undelivered++;
+	submit_say(s, item, "not delivered", err.text);
+}
+
+static void send_chunk(struct submit *s, struct chunk *c)
+{
+	if (c->n && s->pg)
+		find_known(s, c);
+	for (int i = 0; i < c->n; i++)
+		if (s->items.item[c->item[i]].state == ITEM_READ)
+			send_item(s, c->item[i], c->id[i], c->value[i]);
+	while (producer_queued(s->producer) > QUEUED_MAX && !s->stalled && breathe(s))
+		;
+	arena_free(c->a);
+	*c = (struct chunk){.a = arena_new()};
+}
+
+static void await_reports(struct submit *s)
+{
+	while (producer_queued(s->producer) && !s->stalled && breathe(s))
+		;
+	for (size_t i = 0; i < s->items.n; i++) {
+		struct item *item = &s->items.item[i];
+		if (item->state != ITEM_SENT)
+			continue;
+		item->state = ITEM_UNDELIVERED;
+		s->counts->n_undelivered++;
+		submit_say(s, item, "not delivered", "the broker did not take it; submit it again");
+	}
+}
+
+/* ---- the input ---- */
+
+static void refuse(struct submit *s, const struct item *where, enum dead_reason reason,
+		   const char *why)
+{
+	s->counts->n_invalid++;
+	submit_say(s, where, dead_name(reason), why);
+}
+
+/* The same identity twice in the input. */
+static void meet_again(struct submit *s, const struct item *first, const struct item *now)
+{
+	struct err err;
+
+	if (memcmp(first->sha, now->sha, SHA_BYTES) == 0) {
+		s->counts->n_duplicate++;
+		return;
+	}
+	(void)err_set(&err, ST_INVALID,
+		      "%s:%lld has its identity with other bytes; raise the revision",
+		      file_name(s, first->file), (long long)first->line_no);
+	refuse(s, now, DEAD_conflict, err.text);
+}
+
+static void take_line(struct submit *s, struct chunk *c, struct item *item, struct str text)
+{
+	struct submit_line line = {.id = {NULL, 0}};
+	struct err err = {""};
+	enum dead_reason reason =
+		submit_read_line(c->a, s->c->profiles, &s->c->defaults, text, &line, &err);
+
+	if (reason != DEAD_NONE) {
+		refuse(s, item, reason, err.text);
+		return;
+	}
+	memcpy(item->key, line.key, UUID_BYTES);
+	memcpy(item->sha, line.sha, SHA_BYTES);
+	int64_t first = items_find(&s->items, item->key);
+	if (first >= 0) {
+		meet_again(s, &s->items.item[first], item);
+		return;
+	}
+	c->item[c->n] = items_add(&s->items, item);
+	c->id[c->n] = line.id;
+	c->value[c->n++] = line.value;
+}
+
+static void read_file(struct submit *s, struct chunk *c, int file, FILE *f)
+{
+	struct buf room = SUBMIT_ROOM;
+	struct item item = {.file = file, .state = ITEM_READ, .part = -1, .offset = -1};
+	struct str line;
+
+	while (submit_next_line(f, &room, &item.line_no, &line)) {
+		if (line.n == 0)
+			continue;
+		s->counts->n_read++;
+		if (room.full)
+			refuse(s, &item, DEAD_too_large, "over 1 MiB");
+		else
+			take_line(s, c, &item, line);
+		if (c->n == CHUNK || arena_bytes(c->a) > CHUNK_BYTES)
+			send_chunk(s, c);
+		submit_progress(s, "delivered", s->counts->n_sent, s->counts->n_read, false);
+	}
+	if (ferror(f)) {
+		s->counts->n_unread++;
+		submit_say(s, &item, "cannot be read on", strerror(errno));
+	}
+	buf_release(&room);
+}
+
+static void read_files(struct submit *s)
+{
+	struct chunk *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		BUG("out of memory");
+	c->a = arena_new();
+	for (int i = 0; i < s->c->n_file; i++) {
+		bool is_stdin = strcmp(s->c->file[i], "-") == 0;
+		FILE *f = is_stdin ? stdin : fopen(s->c->file[i], "re");
+		if (!f) { /* it was there at the start */
+			s->counts->n_unread++;
+			submit_say(s, NULL, s->c->file[i], strerror(errno));
+			continue;
+		}
+		read_file(s, c, i, f);
+		if (!is_stdin)
+			(void)fclose(f);
+	}
+	send_chunk(s, c);
+	arena_free(c->a);
+	free(c);
+}
+
+/* ---- the run ---- */
+
+/* What can be known to be wrong before the first record. */
+static enum status check_input(const struct submit_config *c, struct err *err)
+{
+	if (c->defaults.profile.p && !profiles_named(c->profiles, c->defaults.profile))
+		return err_set(err, ST_INVALID, "--profile: there is none named \"%.*s\" in %s",
+			       STR_ARG(c->defaults.profile), c->settings->profiles_dir);
+	for (int i = 0; i < c->n_file; i++)
+		if (strcmp(c->file[i], "-") != 0 && access(c->file[i], R_OK) != 0)
+			return err_set(err, ST_INVALID, "%s: %s", c->file[i], strerror(errno));
+	return ST_OK;
+}
+
+enum status submit_run(const struct submit_config *config, struct submit_counts *counts,
+		       struct err *err)
+{
+	const struct settings *set = config->settings;
+	struct submit s = {.c = config,
+			   .counts = counts,
+			   .topic = config->topic,
+			   .in_place = isatty(STDERR_FILENO)};
+	enum status status = check_input(config, err);
+
+	*counts = (struct submit_counts){0};
+	if (status != ST_OK)
+		return status;
+	if (!s.topic.p)
+		s.topic = str_c(set->job_topic[0]);
+	if (!submit_database(&s, false) && config->wait)
+		return err_set(err, ST_DOWN, "--wait needs the database; nothing was sent");
+	struct reactor *reactor = reactor_new();
+	status = producer_open(reactor, set->kafka_brokers, set->kafka_option, set->n_kafka_option,
+			       on_delivery, &s, &s.producer, err);
+	if (status == ST_OK) {
+		read_files(&s);
+		await_reports(&s);
+		submit_progress(&s, "delivered", counts->n_sent, counts->n_read, true);
+	}
+	producer_free(s.producer);
+	reactor_free(reactor);
+	if (status == ST_OK && config->wait)
+		submit_wait(&s);
+	pg_free(s.pg);
+	items_release(&s.items);
+	return status;
+}

@@ -1,0 +1,87 @@
+/* `draftmill show JOB`: the case file of one job: why was this sent? */
+#include "command.h"
+
+#include "app/casefile.h"
+
+#include <unistd.h>
+
+static int print(const struct command *self, const struct json *file, bool as_json)
+{
+	struct page page = PAGE(!as_json && page_wants_colour(STDOUT_FILENO));
+	struct err err;
+	int exit_status = 0;
+
+	if (as_json)
+		page_json(&page, file);
+	else
+		casefile_text(file, &page);
+	if (page_write(STDOUT_FILENO, &page.text, &err) != ST_OK)
+		exit_status = command_fail(self, EXIT_IO, err.text);
+	buf_release(&page.text);
+	return exit_status;
+}
+
+static int show(const struct command *self, const struct settings *settings, const char *name,
+		const char *source, bool as_json)
+{
+	struct pg *pg = NULL;
+	struct json *file;
+	struct err err;
+	enum status status = pg_connect(settings->database_conninfo, "draftmill-show", &pg, &err);
+
+	if (status == ST_OK)
+		status = casefile_load(pg, name, source, &file, &err);
+	pg_free(pg);
+	if (status != ST_OK)
+		return command_fail(self, EXIT_UNAVAILABLE, err.text);
+	enum casefile kind = casefile_kind(file);
+	int exit_status;
+	if (kind == CASEFILE_NONE)
+		exit_status = command_fail(self, EXIT_DATA,
+					   "no job and no dead letter has this number or id");
+	else
+		exit_status = print(self, file, as_json);
+	if (exit_status == 0 && kind == CASEFILE_SEVERAL)
+		exit_status = command_fail(
+			self, EXIT_DATA,
+			"several have this id: name one by its number, or give --source");
+	json_free(file);
+	return exit_status;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	bool as_json = false;
+	const char *source = NULL;
+	const struct option options[] = {
+		{.name = "source",
+		 .value = "SOURCE",
+		 .text = "only a job of this source",
+		 .to = &source},
+		{.name = "json", .text = "as one JSON object", .on = &as_json},
+		{.name = NULL},
+	};
+	struct command_line line;
+	struct settings settings;
+	int exit_status;
+
+	if (command_line_read(self, argc, argv, options, &line, &exit_status)) {
+		if (line.n_operand != 1)
+			exit_status = command_fail(self, EXIT_USAGE,
+						   "it takes one job: its number or its id");
+		else if (!command_settings(&line, &settings))
+			exit_status = EXIT_CONFIG;
+		else
+			exit_status = show(self, &settings, line.operand[0], source, as_json);
+	}
+	command_line_release(&line);
+	return exit_status;
+}
+
+const struct command show_command = {
+	.name = "show",
+	.usage = "[--source SOURCE] [--json] JOB",
+	.summary =
+		"Shows all that is known of one job, by its number or id: task, drafts, critiques, calls, why it ended",
+	.run = run,
+};

@@ -1,0 +1,154 @@
+/* `draftmill submit`: job messages from JSON lines. */
+#include "command.h"
+
+#include "app/page.h"
+#include "app/submit.h"
+
+#include <unistd.h>
+
+enum { WAIT_SECONDS_MAX = 30 * 24 * 3600 };
+
+static void put_text(struct page *p, const struct submit_counts *n, bool waited)
+{
+	page_printf(p, "read %lld, sent %lld, duplicates %lld, invalid %lld", (long long)n->n_read,
+		    (long long)n->n_sent, (long long)n->n_duplicate, (long long)n->n_invalid);
+	if (n->n_undelivered)
+		page_printf(p, ", NOT DELIVERED %lld", (long long)n->n_undelivered);
+	page_printf(p, "\n");
+	if (!waited)
+		return;
+	page_printf(p, "ended:");
+	for (int i = 0; i < N_OUTCOMES; i++)
+		page_printf(p, " %s %lld,", outcome_name(i), (long long)n->n_outcome[i]);
+	page_printf(p, " dead letters %lld; still open %lld\n", (long long)n->n_dead,
+		    (long long)n->n_open);
+}
+
+static void put_json(struct page *p, const struct submit_counts *n, bool waited)
+{
+	struct json_out o = {.buf = &p->text};
+
+	json_open(&o, NULL, '{');
+	json_put_int(&o, "read", n->n_read);
+	json_put_int(&o, "sent", n->n_sent);
+	json_put_int(&o, "duplicates", n->n_duplicate);
+	json_put_int(&o, "invalid", n->n_invalid);
+	json_put_int(&o, "undelivered", n->n_undelivered);
+	if (waited) {
+		json_open(&o, "ended", '{');
+		for (int i = 0; i < N_OUTCOMES; i++)
+			json_put_int(&o, outcome_name(i), n->n_outcome[i]);
+		json_put_int(&o, "dead_letters", n->n_dead);
+		json_close(&o, '}');
+		json_put_int(&o, "open", n->n_open);
+	}
+	json_close(&o, '}');
+	page_printf(p, "\n");
+}
+
+/* What is still to be done by whoever called comes before what he did wrong. */
+static int exit_of(const struct submit_counts *n)
+{
+	if (n->n_undelivered || n->n_open || n->n_unread)
+		return EXIT_TEMPORARY;
+	return n->n_invalid ? EXIT_DATA : 0;
+}
+
+static int submit(const struct command *self, struct submit_config *c, bool as_json)
+{
+	struct page page = PAGE(false);
+	struct profiles *profiles = NULL;
+	struct submit_counts counts;
+	struct err err;
+	int exit_status;
+
+	if (profiles_open(c->settings, &profiles, &err) != ST_OK)
+		return command_fail(self, EXIT_CONFIG, err.text);
+	c->profiles = profiles;
+	enum status status = submit_run(c, &counts, &err);
+	profiles_free(profiles);
+	if (status != ST_OK)
+		return command_fail(self, command_exit(status, EXIT_CONFIG), err.text);
+	exit_status = exit_of(&counts);
+	(as_json ? put_json : put_text)(&page, &counts, c->wait);
+	if (page_write(STDOUT_FILENO, &page.text, &err) != ST_OK)
+		exit_status = command_fail(self, EXIT_IO, err.text);
+	buf_release(&page.text);
+	return exit_status;
+}
+
+/* NULL, or what is wrong with the line. */
+static const char *fault_of(const struct submit_config *c, const char *timeout, int64_t *seconds)
+{
+	if (c->n_file == 0)
+		return "it takes files of JSON lines, or - for standard input";
+	if (!c->defaults.profile.p)
+		return "--profile is missing: for jobs that name none";
+	if (timeout && !c->wait)
+		return "--timeout goes with --wait";
+	if (timeout && !str_to_int(str_c(timeout), 1, WAIT_SECONDS_MAX, seconds))
+		return "--timeout: takes seconds, 1 to 2592000";
+	return NULL;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct submit_config c = {.wait = false};
+	const char *profile = NULL, *batch = NULL, *source = NULL, *topic = NULL, *timeout = NULL;
+	bool as_json = false;
+	const struct option options[] = {
+		{.name = "profile",
+		 .value = "PROFILE",
+		 .text = "of jobs that name none",
+		 .to = &profile},
+		{.name = "batch", .value = "BATCH", .text = "of jobs that name none", .to = &batch},
+		{.name = "source",
+		 .value = "SOURCE",
+		 .text = "of jobs that name none",
+		 .to = &source},
+		{.name = "topic",
+		 .value = "TOPIC",
+		 .text = "whole name; else the first of kafka.job_topics",
+		 .to = &topic},
+		{.name = "wait",
+		 .text = "until each has its outcome or is a dead letter",
+		 .on = &c.wait},
+		{.name = "timeout",
+		 .value = "SECONDS",
+		 .text = "end the waiting then, with status 75",
+		 .to = &timeout},
+		{.name = "json", .text = "the counts as one JSON object", .on = &as_json},
+		{.name = NULL},
+	};
+	struct command_line line;
+	struct settings settings;
+	int64_t seconds = 0;
+	int exit_status;
+
+	if (command_line_read(self, argc, argv, options, &line, &exit_status)) {
+		c.settings = &settings;
+		c.defaults = (struct submit_defaults){str_c(profile), str_c(batch), str_c(source)};
+		c.topic = str_c(topic);
+		c.file = (const char *const *)line.operand;
+		c.n_file = line.n_operand;
+		const char *fault = fault_of(&c, timeout, &seconds);
+		c.timeout_ms = seconds * 1000;
+		if (fault)
+			exit_status = command_fail(self, EXIT_USAGE, fault);
+		else if (!command_settings(&line, &settings))
+			exit_status = EXIT_CONFIG;
+		else
+			exit_status = submit(self, &c, as_json);
+	}
+	command_line_release(&line);
+	return exit_status;
+}
+
+const struct command submit_command = {
+	.name = "submit",
+	.usage =
+		"--profile PROFILE [--batch B] [--source S] [--topic T] [--wait [--timeout SECONDS]] [--json] FILE...",
+	.summary =
+		"Sends jobs from JSON lines (- is standard input) to the job topic; tells what is invalid or known already",
+	.run = run,
+};
