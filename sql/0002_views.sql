@@ -1,5 +1,5 @@
 -- Views for reports and panels. What can be computed from the trail is a view here, never a column. Read-only for all but the
--- owner; a view reads the trail as draftmill_owner, so draftmill_reader needs no more than the view.
+-- owner; a view reads the trail as draftmill_owner, so a role needs no more than the view.
 set role draftmill_owner;
 set search_path = draftmill;
 
@@ -55,7 +55,7 @@ cross join lateral (
 	where d.job_no = j.job_no and d.draft_no = coalesce(o.draft_no, d.draft_no)
 	order by d.draft_no desc limit 1) last;
 
-grant select on v_call, v_intent, v_unanswered, v_job, v_violation to draftmill_reader;
+grant select on v_call, v_intent, v_unanswered, v_job, v_violation to draftmill_reader, draftmill_worker;
 grant select on v_call, v_job to draftmill_reviewer;
 
 reset search_path;

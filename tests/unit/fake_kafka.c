@@ -62,9 +62,16 @@ const char *fake_kafka_brokers(const struct fake_kafka *k)
 	return rd_kafka_mock_cluster_bootstraps(k->cluster);
 }
 
+/* The client learns of the topic at once, instead of with its first record, which then would wait a second. */
 void fake_kafka_topic(struct fake_kafka *k, const char *topic, int n_partitions)
 {
+	const struct rd_kafka_metadata *metadata;
+
 	assert_int_equal(rd_kafka_mock_topic_create(k->cluster, topic, n_partitions, 1), 0);
+	rd_kafka_topic_t *t = rd_kafka_topic_new(k->rk, topic, NULL);
+	assert_int_equal(rd_kafka_metadata(k->rk, 0, t, &metadata, TIMEOUT_MS), 0);
+	rd_kafka_metadata_destroy(metadata);
+	rd_kafka_topic_destroy(t);
 }
 
 static void put(struct fake_kafka *k, const char *topic, int32_t partition, const void *value,
