@@ -8,8 +8,8 @@
 #include "io/pg.h"
 
 /* @sql gives one row of one column; NULL is JSON null. Times are in UTC. json_free(*out). */
-enum status ask(struct pg *, const char *sql, const char *const *param, int n_param, struct json **out,
-		struct err *err) MUST_CHECK;
+enum status ask(struct pg *, const char *sql, const char *const *param, int n_param,
+		struct json **out, struct err *err) MUST_CHECK;
 
 /* Members of the answer: absent, ROW_NULL or false where there is none of that type. */
 struct str ask_text(const struct json *object, const char *key);

@@ -15,7 +15,8 @@
 enum casefile { CASEFILE_JOB, CASEFILE_LETTER, CASEFILE_NONE, CASEFILE_SEVERAL };
 
 /* @name is a job's or dead letter's number, or an id; @source NULL: of any source. ST_INVALID, ST_DOWN: the database. */
-enum status casefile_load(struct pg *, const char *name, const char *source, struct json **out, struct err *err) MUST_CHECK;
+enum status casefile_load(struct pg *, const char *name, const char *source, struct json **out,
+			  struct err *err) MUST_CHECK;
 
 enum casefile casefile_kind(const struct json *);
 void casefile_text(const struct json *, struct page *);

@@ -11,12 +11,13 @@
 #include "core/wire.h"
 #include "io/reactor.h"
 
-struct limit; /* of one model, by its id and provider */
+struct limit;	   /* of one model, by its id and provider */
 struct limit_wait; /* a place in the queue */
 
 typedef void slot_fn(void *owner); /* its slot has come and is taken */
 
-struct limit *limit_new(struct reactor *, const char *name, int64_t requests_per_minute, int64_t concurrency);
+struct limit *limit_new(struct reactor *, const char *name, int64_t requests_per_minute,
+			int64_t concurrency);
 void limit_free(struct limit *);
 void limit_set_fleet(struct limit *, int n_workers);
 

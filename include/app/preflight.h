@@ -14,7 +14,6 @@ int preflight_database(const struct settings *, fault_fn *, void *owner);
 int preflight_broker(const struct settings *, fault_fn *, void *owner);
 
 /* The credential of each provider that a profile uses can be had. */
-int preflight_providers(const struct settings *, const struct profiles *, fault_fn *,
-			void *owner);
+int preflight_providers(const struct settings *, const struct profiles *, fault_fn *, void *owner);
 
 #endif

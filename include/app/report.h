@@ -14,7 +14,8 @@
 #include "io/pg.h"
 
 /* @batch NULL: everything. json_free(*out). */
-enum status report_load(struct pg *, const char *batch, struct json **out, struct err *err) MUST_CHECK;
+enum status report_load(struct pg *, const char *batch, struct json **out,
+			struct err *err) MUST_CHECK;
 void report_text(const struct json *, struct page *);
 
 #endif

@@ -10,13 +10,14 @@
 
 #include "core/wire.h"
 
-struct retry_state { /* of one call; zero at first */
-	int n_failed;         /* attempts without an answer */
+struct retry_state {  /* of one call; zero at first */
+	int n_failed; /* attempts without an answer */
 	int n_server_error, n_maybe_billed;
 };
 
 /* Counts the failure in; returns milliseconds to wait, or -1: stop trying. @others_succeed: another request to this model was answered since the call's first
  * failure. @random: 32 random bits. */
-int64_t retry_after_ms(struct retry_state *, enum reply_class, int64_t retry_after_floor_ms, bool others_succeed, uint32_t random);
+int64_t retry_after_ms(struct retry_state *, enum reply_class, int64_t retry_after_floor_ms,
+		       bool others_succeed, uint32_t random);
 
 #endif

@@ -31,13 +31,16 @@ struct run_hooks {
 	/* What is in hand, for blame after a crash; NULL record and job_no 0: nothing. */
 	void (*in_hand)(void *owner, const struct record *, int64_t job_no);
 	/* The message's row is committed. */
-	void (*settled)(void *owner, struct str topic, int32_t partition, int64_t offset, enum settled);
+	void (*settled)(void *owner, struct str topic, int32_t partition, int64_t offset,
+			enum settled);
 	/* The job has ended and its rows are committed: events to publish, borrowed. */
-	void (*ended)(void *owner, const struct outbox_row *event, int n, const struct outcome_row *);
+	void (*ended)(void *owner, const struct outbox_row *event, int n,
+		      const struct outcome_row *);
 	/* A dead letter is committed: publish it. Borrowed. */
 	void (*dead)(void *owner, const struct outbox_row *, const struct dead_letter_row *);
 	/* A step is committed; for `try`. May be NULL. */
-	void (*stepped)(void *owner, const struct step_rows *, const struct loop_output *, const struct history *);
+	void (*stepped)(void *owner, const struct step_rows *, const struct loop_output *,
+			const struct history *);
 };
 
 struct runs_config {

@@ -15,12 +15,13 @@
 
 struct provider {
 	struct str name;
-	const char *base_url;      /* without the wire's path: "https://api.openai.com/v1" */
-	const char *auth_header;   /* "Authorization" */
-	const char *auth_prefix;   /* "Bearer " */
-	const char *key_env;       /* name of the environment variable that holds the credential; NULL: none */
-	const char *key_file;      /* or a file that holds it, its last line end is cut; NULL: none */
-	const char *ca_file;       /* NULL: the system's */
+	const char *base_url;	 /* without the wire's path: "https://api.openai.com/v1" */
+	const char *auth_header; /* "Authorization" */
+	const char *auth_prefix; /* "Bearer " */
+	const char *
+		key_env; /* name of the environment variable that holds the credential; NULL: none */
+	const char *key_file; /* or a file that holds it, its last line end is cut; NULL: none */
+	const char *ca_file;  /* NULL: the system's */
 };
 
 struct model_limits { /* of one model; 0 = none */
@@ -29,8 +30,9 @@ struct model_limits { /* of one model; 0 = none */
 
 struct settings {
 	struct arena *arena;
-	const char *path;            /* of the file; NULL: defaults alone */
-	const char *directory;       /* of the file: relative paths in it start there, as do the defaults */
+	const char *path; /* of the file; NULL: defaults alone */
+	const char
+		*directory; /* of the file: relative paths in it start there, as do the defaults */
 
 	const char *kafka_brokers, *kafka_group, *kafka_topic_prefix;
 	const char *const *job_topic; /* full names, prefix put before them */
@@ -39,11 +41,11 @@ struct settings {
 	int n_kafka_option;
 
 	const char *database_conninfo;
-	const char *sql_dir;         /* of the migrations */
+	const char *sql_dir; /* of the migrations */
 
-	int64_t in_flight;           /* jobs in memory */
+	int64_t in_flight; /* jobs in memory */
 	int64_t lease_ms, drain_ms;
-	const char *state_dir;       /* for the blame file */
+	const char *state_dir; /* for the blame file */
 	const char *log_level;
 	const char *profiles_dir, *prompts_dir, *schema_dir;
 
@@ -66,8 +68,8 @@ enum status settings_read(struct arena *a, const char *path, const struct flag *
 
 /* As settings_read(), but every fault goes to @fault, which returns nothing; returns their number. For `check config`. */
 typedef void fault_fn(void *owner, const struct err *);
-int settings_faults(struct arena *a, const char *path, const struct flag *flag, int n_flag, struct settings *out,
-		    fault_fn *, void *owner);
+int settings_faults(struct arena *a, const char *path, const struct flag *flag, int n_flag,
+		    struct settings *out, fault_fn *, void *owner);
 
 /* One line of documentation a key: for --help, the README and the sample file. NULL past the end. @fallback NULL: it must be given;
  * "": there is none, it may be left out. @unit "": none. */
@@ -76,11 +78,11 @@ struct setting_doc {
 };
 const struct setting_doc *setting_doc_at(int i);
 
-const struct model *settings_model(const struct settings *, struct str name);       /* NULL: none */
+const struct model *settings_model(const struct settings *, struct str name);	    /* NULL: none */
 const struct provider *settings_provider(const struct settings *, struct str name); /* NULL: none */
 
 /* The endpoint of a model: URL and headers with the credential, in @a. ST_INVALID: the credential cannot be had, named. */
-enum status settings_endpoint(const struct settings *, struct arena *a, const struct model *, struct endpoint *out,
-			      struct err *err) MUST_CHECK;
+enum status settings_endpoint(const struct settings *, struct arena *a, const struct model *,
+			      struct endpoint *out, struct err *err) MUST_CHECK;
 
 #endif

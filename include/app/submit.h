@@ -21,7 +21,7 @@ struct submit_defaults { /* for lines that do not say; absent = none */
 struct submit_line { /* a valid one, as it is sent; in the arena */
 	struct str id, value;
 	uint8_t key[UUID_BYTES]; /* job_key() */
-	uint8_t sha[SHA_BYTES];  /* of the value */
+	uint8_t sha[SHA_BYTES];	 /* of the value */
 };
 
 /* The next line, trimmed and without the file's byte order mark, in @room (room->full: it was longer than a job can be). False: no
@@ -30,33 +30,38 @@ bool submit_next_line(FILE *, struct buf *room, int64_t *line_no, struct str *li
 #define SUBMIT_ROOM BUF(MESSAGE_BYTES_MAX + 16)
 
 /* DEAD_NONE, or why the worker would not take it. */
-enum dead_reason submit_read_line(struct arena *a, const struct profiles *, const struct submit_defaults *, struct str line,
+enum dead_reason submit_read_line(struct arena *a, const struct profiles *,
+				  const struct submit_defaults *, struct str line,
 				  struct submit_line *out, struct err *err) MUST_CHECK;
 
 struct submit_config {
 	const struct settings *settings;
 	const struct profiles *profiles;
 	struct submit_defaults defaults;
-	struct str topic;          /* absent: the first job topic of the settings */
-	const char *const *file;   /* "-": standard input */
+	struct str topic;	 /* absent: the first job topic of the settings */
+	const char *const *file; /* "-": standard input */
 	int n_file;
-	bool wait;                 /* until everything that was sent, or was known already, has its outcome or dead letter */
-	int64_t timeout_ms;        /* of the waiting; 0: none */
+	bool wait; /* until everything that was sent, or was known already, has its outcome or dead letter */
+	int64_t timeout_ms; /* of the waiting; 0: none */
 };
 
-struct submit_counts {         /* n_read = n_sent + n_duplicate + n_invalid + n_undelivered */
-	int64_t n_read;        /* lines that are not empty */
-	int64_t n_sent;        /* delivered; with wait, without those that were known to the workers */
-	int64_t n_duplicate;   /* the same identity and bytes: in the input, or in the database */
+struct submit_counts {	/* n_read = n_sent + n_duplicate + n_invalid + n_undelivered */
+	int64_t n_read; /* lines that are not empty */
+	int64_t n_sent; /* delivered; with wait, without those that were known to the workers */
+	int64_t n_duplicate; /* the same identity and bytes: in the input, or in the database */
 	int64_t n_invalid;
 	int64_t n_undelivered;
-	int64_t n_unread;      /* files that could not be read to their end */
-	int64_t n_open;        /* wait: neither outcome nor dead letter yet */
+	int64_t n_unread;		       /* files that could not be read to their end */
+	int64_t n_open;			       /* wait: neither outcome nor dead letter yet */
 	int64_t n_dead, n_outcome[N_OUTCOMES]; /* wait */
 };
 
-/* Tells stderr which lines are invalid or were not delivered and why, and how far it is. ST_INVALID: a setting, the profile or a file is
- * wrong, nothing was sent. ST_DOWN: no database to wait at, nothing was sent. Else the counts say how it went. */
-enum status submit_run(const struct submit_config *, struct submit_counts *out, struct err *err) MUST_CHECK;
+/* ST_INVALID: the profile or a file that the command line names is not there. */
+enum status submit_check(const struct submit_config *, struct err *err) MUST_CHECK;
+
+/* Tells stderr which lines are invalid or were not delivered and why, and how far it is. ST_INVALID: a setting is wrong; ST_DOWN: no database
+ * to wait at; in both cases nothing was sent. Else the counts say how it went. */
+enum status submit_run(const struct submit_config *, struct submit_counts *out,
+		       struct err *err) MUST_CHECK;
 
 #endif

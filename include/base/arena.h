@@ -15,7 +15,8 @@ void arena_free(struct arena *); /* NULL is fine */
 
 /* Zeroed, aligned for any type; @size 0 gives a valid pointer. */
 void *arena_alloc(struct arena *, size_t size);
-#define arena_array(arena, type, count) ((type *)arena_alloc((arena), sizeof(type) * (size_t)(count)))
+#define arena_array(arena, type, count)                                                            \
+	((type *)arena_alloc((arena), sizeof(type) * (size_t)(count)))
 
 /* A copy, NUL-terminated after its n bytes. The absent string stays absent. */
 struct str arena_str(struct arena *, struct str);

@@ -14,17 +14,20 @@
 #include "base/str.h"
 
 struct buf {
-	char *p;         /* NUL-terminated once anything was put */
-	size_t n, cap;   /* bytes used, bytes held */
-	size_t max;      /* ceiling of n; 0 = none is set: a bug */
-	bool full;       /* something was dropped */
+	char *p;       /* NUL-terminated once anything was put */
+	size_t n, cap; /* bytes used, bytes held */
+	size_t max;    /* ceiling of n; 0 = none is set: a bug */
+	bool full;     /* something was dropped */
 };
 
-#define BUF(max_bytes) {NULL, 0, 0, (max_bytes), false}
+#define BUF(max_bytes)                                                                             \
+	{                                                                                          \
+		NULL, 0, 0, (max_bytes), false                                                     \
+	}
 
 void buf_init(struct buf *, size_t max_bytes);
 void buf_release(struct buf *); /* frees; usable again with the same ceiling */
-void buf_clear(struct buf *);   /* keeps the memory */
+void buf_clear(struct buf *);	/* keeps the memory */
 
 void buf_put(struct buf *, const void *p, size_t n);
 void buf_str(struct buf *, struct str);

@@ -18,7 +18,15 @@
 struct json; /* a value; the root frees all */
 
 enum json_fault { JSON_FINE, JSON_EMPTY, JSON_NOT_UTF8, JSON_NOT_JSON, JSON_DUPLICATE_KEY };
-enum json_kind { JSON_NULL, JSON_BOOL, JSON_INT, JSON_DOUBLE, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+enum json_kind {
+	JSON_NULL,
+	JSON_BOOL,
+	JSON_INT,
+	JSON_DOUBLE,
+	JSON_STRING,
+	JSON_ARRAY,
+	JSON_OBJECT
+};
 
 /* Exactly one value in @text, white space around it allowed. JSON_EMPTY: nothing but white space. *err names the byte. */
 enum json_fault json_read(struct str text, struct json **out, struct err *err) MUST_CHECK;
@@ -26,22 +34,25 @@ void json_free(struct json *root); /* NULL is fine */
 
 /* NULL = JSON_NULL; but a null in the text is a value of that kind, not NULL. */
 enum json_kind json_kind(const struct json *);
-const char *json_kind_name(enum json_kind);    /* "null" "boolean" "integer" "number" "string" "array" "object" */
+const char *json_kind_name(
+	enum json_kind); /* "null" "boolean" "integer" "number" "string" "array" "object" */
 
-bool json_bool(const struct json *);        /* the next four: the kind must match, else BUG */
+bool json_bool(const struct json *); /* the next four: the kind must match, else BUG */
 int64_t json_int(const struct json *);
-double json_double(const struct json *);    /* JSON_INT is fine too */
+double json_double(const struct json *); /* JSON_INT is fine too */
 struct str json_str(const struct json *);
 
-size_t json_size(const struct json *);      /* items of an array, members of an object, else 0 */
+size_t json_size(const struct json *); /* items of an array, members of an object, else 0 */
 const struct json *json_item(const struct json *array, size_t i); /* i < json_size() */
 /* Member i in the order of the text; false past the end. */
 bool json_member(const struct json *object, size_t i, struct str *key, const struct json **value);
-const struct json *json_get(const struct json *object, const char *key); /* NULL: absent, or @object is no object */
+const struct json *json_get(const struct json *object,
+			    const char *key); /* NULL: absent, or @object is no object */
 
 /* Exact type or false; *out untouched then. */
 bool json_get_str(const struct json *object, const char *key, struct str *out);
-bool json_get_int(const struct json *object, const char *key, int64_t min, int64_t max, int64_t *out);
+bool json_get_int(const struct json *object, const char *key, int64_t min, int64_t max,
+		  int64_t *out);
 bool json_get_bool(const struct json *object, const char *key, bool *out);
 
 /* Canonical text: members in byte order of their keys, no white space, integers in decimal, strings escaped as
@@ -59,12 +70,13 @@ struct json_out {
 	bool comma; /* the next value needs one before it */
 };
 void json_open(struct json_out *, const char *key, char bracket);  /* '{' or '[' */
-void json_close(struct json_out *, char bracket);                  /* '}' or ']' */
+void json_close(struct json_out *, char bracket);		   /* '}' or ']' */
 void json_put_str(struct json_out *, const char *key, struct str); /* absent = null */
 void json_put_int(struct json_out *, const char *key, int64_t);
 void json_put_bool(struct json_out *, const char *key, bool);
 void json_put_null(struct json_out *, const char *key);
-void json_put_raw(struct json_out *, const char *key, struct str json); /* a whole JSON value, as is */
+void json_put_raw(struct json_out *, const char *key,
+		  struct str json); /* a whole JSON value, as is */
 /* As json_put_str(), the key too is data. */
 void json_put_pair(struct json_out *, struct str key, struct str value);
 

@@ -21,9 +21,21 @@ struct log_field {
 	int64_t number;
 };
 
-#define L_STR(k, c) (struct log_field){(k), false, str_c(c), 0}
-#define L_STRN(k, s) (struct log_field){(k), false, (s), 0}
-#define L_INT(k, n) (struct log_field){(k), true, {NULL, 0}, (n)}
+#define L_STR(k, c)                                                                                \
+	(struct log_field)                                                                         \
+	{                                                                                          \
+		(k), false, str_c(c), 0                                                            \
+	}
+#define L_STRN(k, s)                                                                               \
+	(struct log_field)                                                                         \
+	{                                                                                          \
+		(k), false, (s), 0                                                                 \
+	}
+#define L_INT(k, n)                                                                                \
+	(struct log_field)                                                                         \
+	{                                                                                          \
+		(k), true, {NULL, 0}, (n)                                                          \
+	}
 
 /* Lines under @level are not written. Default LOG_INFO. */
 void log_set_level(enum log_level level);
@@ -31,7 +43,11 @@ bool log_level_read(struct str name, enum log_level *out); /* debug info warn er
 
 void log_write(enum log_level, const char *event, const struct log_field *field, size_t n_field);
 
-#define LOG_FIELDS(...) (const struct log_field[]){__VA_ARGS__}
+#define LOG_FIELDS(...)                                                                            \
+	(const struct log_field[])                                                                 \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
 #define LOG_AT(level, event, ...)                                                                  \
 	log_write((level), (event), LOG_FIELDS({0}, ##__VA_ARGS__) + 1,                            \
 		  sizeof(LOG_FIELDS({0}, ##__VA_ARGS__)) / sizeof(struct log_field) - 1)

@@ -16,7 +16,10 @@ struct str {
 };
 
 /* A str of a string literal; usable in static initialisers. */
-#define STR(literal) {(literal), sizeof(literal) - 1}
+#define STR(literal)                                                                               \
+	{                                                                                          \
+		(literal), sizeof(literal) - 1                                                     \
+	}
 #define STR_OF(literal) ((struct str)STR(literal))
 /* printf: "%.*s", STR_ARG(s) */
 #define STR_ARG(s) (int)(s).n, (s).p ? (s).p : ""

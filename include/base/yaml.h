@@ -13,10 +13,10 @@ enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
 struct yaml {
 	enum yaml_kind kind;
-	int line;                /* from 1 */
-	struct str key;          /* of a map's member; absent otherwise. NUL-terminated */
-	struct str text;         /* of a scalar. NUL-terminated */
-	bool quoted;             /* not a plain one ('..' ".." | >): never a number, a boolean or nothing */
+	int line;	 /* from 1 */
+	struct str key;	 /* of a map's member; absent otherwise. NUL-terminated */
+	struct str text; /* of a scalar. NUL-terminated */
+	bool quoted;	 /* not a plain one ('..' ".." | >): never a number, a boolean or nothing */
 	const struct yaml *child; /* first item or member */
 	const struct yaml *next;  /* next item or member of the same parent */
 };

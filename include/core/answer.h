@@ -7,7 +7,7 @@
 #include "base/arena.h"
 
 struct answer {
-	struct str text;             /* in the arena */
+	struct str text;	     /* in the arena */
 	int64_t confidence_permille; /* -1: no number in 0..1 was given, which is no confidence */
 };
 

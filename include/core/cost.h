@@ -15,6 +15,7 @@ int64_t cost_micro_usd(const struct model *, struct usage, int64_t at_ms);
 
 /* The worst case of a call with @prompt_bytes: all input uncached, the whole output cap. */
 int64_t reserve_tokens(const struct model *, int64_t prompt_bytes, int64_t max_output_tokens);
-int64_t reserve_micro_usd(const struct model *, int64_t prompt_bytes, int64_t max_output_tokens, int64_t at_ms);
+int64_t reserve_micro_usd(const struct model *, int64_t prompt_bytes, int64_t max_output_tokens,
+			  int64_t at_ms);
 
 #endif

@@ -19,10 +19,11 @@ struct ending { /* everything an event tells; borrowed */
 };
 
 struct event_kind {
-	const char *name;        /* "outcome", "opened" */
-	const char *topic;       /* suffix: "results", "review" */
+	const char *name;  /* "outcome", "opened" */
+	const char *topic; /* suffix: "results", "review" */
 	bool (*due)(const struct ending *);
-	void (*write)(const struct ending *, const uint8_t event_id[UUID_BYTES], bool with_texts, struct arena *, struct buf *out);
+	void (*write)(const struct ending *, const uint8_t event_id[UUID_BYTES], bool with_texts,
+		      struct arena *, struct buf *out);
 };
 
 const struct event_kind *event_kind_at(int i); /* NULL past the end */
@@ -33,6 +34,7 @@ void event_id(const struct job *, const char *kind, int n, uint8_t out[UUID_BYTE
 void dead_letter_id(const struct dead_letter_row *, uint8_t out[UUID_BYTES]);
 
 /* The rows of all due events of an ended job, in @a; topics are @topic_prefix + suffix. */
-const struct outbox_row *event_rows(struct arena *a, const struct ending *, struct str topic_prefix, int *n);
+const struct outbox_row *event_rows(struct arena *a, const struct ending *, struct str topic_prefix,
+				    int *n);
 
 #endif

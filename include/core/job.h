@@ -20,39 +20,41 @@ struct source {
 };
 
 struct job {
-	struct str source, id;   /* source may be empty, never absent */
-	int64_t revision;        /* >= 0 */
+	struct str source, id; /* source may be empty, never absent */
+	int64_t revision;      /* >= 0 */
 	struct str profile_name;
-	struct str task;         /* absent = the profile's prompt says it all */
-	enum language language;  /* of "language": "ja", "ja-JP".. = LANG_JA; absent and all else = LANG_EN */
+	struct str task; /* absent = the profile's prompt says it all */
+	enum language
+		language; /* of "language": "ja", "ja-JP".. = LANG_JA; absent and all else = LANG_EN */
 	const struct variable *variable;
 	int n_variable;
 	const struct str *constraint; /* the job's own, after the profile's */
 	int n_constraint;
-	const struct check *check;    /* the job's own, after the profile's */
+	const struct check *check; /* the job's own, after the profile's */
 	int n_check;
 	const struct source *sources;
 	int n_source;
-	struct limits limits;    /* 0 = the profile's; after job_bind() the effective ones */
-	enum stakes stakes;      /* after job_bind() the higher of job and profile */
+	struct limits limits; /* 0 = the profile's; after job_bind() the effective ones */
+	enum stakes stakes;   /* after job_bind() the higher of job and profile */
 	bool has_stakes;
-	int64_t not_after_ms;    /* Unix time; 0 = none */
+	int64_t not_after_ms;		   /* Unix time; 0 = none */
 	struct str batch, tenant, subject; /* absent = none */
 	struct str tag[JOB_TAGS_MAX];
 	int n_tag;
 	struct str attributes, traceparent; /* from the message */
-	uint8_t salt[JOB_SALT_BYTES];       /* drawn by the caller at intake, stored with the job */
+	uint8_t salt[JOB_SALT_BYTES];	    /* drawn by the caller at intake, stored with the job */
 };
 
 /* A record's value to a job. DEAD_NONE, or the reason and in *err the place. *out copies what it needs into @a; the salt stays
  * zero. After a failure it holds id and source where they could be read, for the dead letter. @job_schema is that of
  * config/schema: its types are relied on. */
-enum dead_reason job_read(struct arena *a, const struct record *, const struct schema *job_schema, struct job *out,
-			  struct err *err) MUST_CHECK;
+enum dead_reason job_read(struct arena *a, const struct record *, const struct schema *job_schema,
+			  struct job *out, struct err *err) MUST_CHECK;
 
 /* The same job again from its row: its payload, and what stood in the envelope. Needs no headers. */
-enum dead_reason job_read_stored(struct arena *a, struct str payload, struct str source, struct str id, int64_t revision,
-				 struct str attributes, struct str traceparent, const struct schema *job_schema,
+enum dead_reason job_read_stored(struct arena *a, struct str payload, struct str source,
+				 struct str id, int64_t revision, struct str attributes,
+				 struct str traceparent, const struct schema *job_schema,
 				 struct job *out, struct err *err) MUST_CHECK;
 
 /* Joins the job with its profile: effective limits, stakes. DEAD_limits_loosened if the job asks for more than the profile gives,

@@ -25,9 +25,10 @@ struct history {
 	int n_draft;
 	struct critique critique[LOOP_CRITIQUES];
 	int n_critique;
-	int n_iterations;       /* critiques that counted: valid and final for their draft */
-	int n_calls;            /* opened, asked-again ones included */
-	int64_t tokens_in, tokens_cached, tokens_out; /* as billed; maybe-billed attempts at their reserve, in tokens_in */
+	int n_iterations; /* critiques that counted: valid and final for their draft */
+	int n_calls;	  /* opened, asked-again ones included */
+	int64_t tokens_in, tokens_cached,
+		tokens_out; /* as billed; maybe-billed attempts at their reserve, in tokens_in */
 	int64_t cost_micro_usd;
 	int64_t active_ms;
 };
@@ -46,7 +47,8 @@ int loop_open(const struct loop *, const struct call *out[LOOP_CALLS]);
 
 /* Whether one more attempt of an open call fits the job's caps, @n_maybe_billed of its attempts counted at their reserve:
  * STOP_NONE, STOP_budget or STOP_timeout. The driver asks before each retry. */
-enum stop_reason loop_may_retry(const struct loop *, int call_no, int n_maybe_billed, int64_t active_ms);
+enum stop_reason loop_may_retry(const struct loop *, int call_no, int n_maybe_billed,
+				int64_t active_ms);
 
 /* The prompt of an open or past call. */
 void loop_prompt(const struct loop *, const struct call *, struct prompt *out);

@@ -71,6 +71,6 @@ enum outcome outcome_of(enum stop_reason);
 const char *outcome_name(enum outcome);
 const char *stop_name(enum stop_reason);
 const char *stop_sentence(enum stop_reason, bool japanese); /* why, for a person */
-enum stop_reason stop_read(struct str name);                /* STOP_NONE: no such reason */
+enum stop_reason stop_read(struct str name);		    /* STOP_NONE: no such reason */
 
 #endif

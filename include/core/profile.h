@@ -16,28 +16,28 @@ enum mode { MODE_ONESHOT, MODE_CRITIC_REFINER, N_MODES };
 enum role { ROLE_GENERATOR, ROLE_CRITIC, ROLE_REFINER, N_ROLES };
 enum stakes { STAKES_LOW, STAKES_NORMAL, STAKES_HIGH, N_STAKES };
 enum language { LANG_EN, LANG_JA, N_LANGUAGES };
-enum sampling { SAMPLING_SEND, SAMPLING_OMIT };                          /* of temperature */
+enum sampling { SAMPLING_SEND, SAMPLING_OMIT }; /* of temperature */
 enum schema_mode { SCHEMA_MODE_JSON_SCHEMA, SCHEMA_MODE_JSON_OBJECT, SCHEMA_MODE_NONE };
 const char *mode_name(enum mode);
 const char *role_name(enum role);
 const char *stakes_name(enum stakes);
 const char *language_name(enum language); /* "en" "ja" */
 
-struct price { /* micro-USD per million tokens = micro-micro-USD a token */
+struct price {		       /* micro-USD per million tokens = micro-micro-USD a token */
 	int64_t valid_from_ms; /* Unix time */
 	int64_t in, cached, out;
 };
 
 struct wire; /* core/wire.h */
 
-struct model { /* capability row */
+struct model {		     /* capability row */
 	struct str name;     /* the settings' key: models.NAME */
-	struct str id;       /* as sent and as priced: "gpt-5.4" */
+	struct str id;	     /* as sent and as priced: "gpt-5.4" */
 	struct str provider; /* the settings' key: providers.NAME */
 	const struct wire *wire;
-	int64_t tokens_per_kb;     /* upper estimate of input tokens for 1,000 bytes of prompt */
+	int64_t tokens_per_kb;	   /* upper estimate of input tokens for 1,000 bytes of prompt */
 	int64_t max_output_tokens; /* the model's ceiling */
-	int64_t timeout_ms;        /* of one call; a job's remaining active time may lower it */
+	int64_t timeout_ms;	   /* of one call; a job's remaining active time may lower it */
 	enum sampling sampling;
 	int64_t temperature_milli; /* sent where sampling says so */
 	enum schema_mode schema_mode;
@@ -49,7 +49,7 @@ struct model { /* capability row */
 
 struct limits {
 	int64_t iterations; /* critiques that count; 1..5 */
-	int64_t tokens;     /* in + out, all calls of a job */
+	int64_t tokens;	    /* in + out, all calls of a job */
 	int64_t micro_usd;
 	int64_t active_ms;
 };
@@ -63,13 +63,13 @@ struct profile {
 	enum mode mode;
 	struct limits limits;
 	int64_t severity_threshold; /* 1..5 */
-	int64_t pass_score;         /* 0..100 */
-	int64_t score_max;          /* the critic's scale is 0..score_max: 10 or 100 */
-	bool gate;                  /* ask the generator for its confidence */
-	int64_t gate_permille;      /* at or over it the gate opens */
-	enum stakes stakes;         /* unless the job says higher */
+	int64_t pass_score;	    /* 0..100 */
+	int64_t score_max;	    /* the critic's scale is 0..score_max: 10 or 100 */
+	bool gate;		    /* ask the generator for its confidence */
+	int64_t gate_permille;	    /* at or over it the gate opens */
+	enum stakes stakes;	    /* unless the job says higher */
 	struct model model[N_ROLES];
-	int64_t output_tokens[N_ROLES]; /* first cap of a call, up to the model's */
+	int64_t output_tokens[N_ROLES];		 /* first cap of a call, up to the model's */
 	struct str prompt[N_LANGUAGES][N_ROLES]; /* template texts, see core/prompt.h */
 	struct str rubric[N_LANGUAGES];
 	const struct str *category;

@@ -25,13 +25,13 @@
 
 enum { PROMPT_BYTES_MAX = 8 << 20 };
 
-struct prompt_parts { /* what the roles see besides the job; all borrowed */
-	struct str draft;                   /* critic, refiner */
-	const struct check_result *result;  /* of that draft */
+struct prompt_parts {			   /* what the roles see besides the job; all borrowed */
+	struct str draft;		   /* critic, refiner */
+	const struct check_result *result; /* of that draft */
 	int n_result;
-	const struct issue *issue;          /* refiner: the actionable ones */
+	const struct issue *issue; /* refiner: the actionable ones */
 	int n_issue;
-	bool again;                         /* asked once more: the last reply could not be used */
+	bool again; /* asked once more: the last reply could not be used */
 };
 
 /* ST_INVALID: *err names the variable and its line. */
@@ -39,7 +39,7 @@ enum status prompt_check(struct str template_text, struct err *err) MUST_CHECK;
 
 /* Fills both messages and `want` of *out, whose buffers the caller has initialised with PROMPT_BYTES_MAX. A message left `full` is
  * over the maximum: it has lost a part and may not be sent. The profile's templates have passed prompt_check(). */
-void prompt_write(const struct profile *, const struct job *, enum role, int call_no, const struct prompt_parts *,
-		  struct prompt *out);
+void prompt_write(const struct profile *, const struct job *, enum role, int call_no,
+		  const struct prompt_parts *, struct prompt *out);
 
 #endif

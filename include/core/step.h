@@ -26,15 +26,18 @@ enum { LOOP_CALLS = 2 }; /* open at once */
 
 struct fact {
 	enum fact_type type;
-	int64_t at_ms;     /* Unix time; read for prices only */
+	int64_t at_ms;	   /* Unix time; read for prices only */
 	int64_t active_ms; /* how long the job has had a call open, all workers together; never falls */
-	int call_no;       /* replied, call_failed; else -1 */
-	struct http_reply http;   /* replied, call_failed: as received; borrowed until the step is stored. status 0: none */
-	struct reply reply;       /* replied, call_failed: as read by the wire format; in the job's arena */
-	int64_t latency_ms;       /* replied, call_failed: of the last attempt */
-	int n_maybe_billed;       /* replied, call_failed: earlier attempts of this call that may have been billed, for replied without the last */
-	bool lost[LOOP_CALLS];    /* resumed, stopped: an attempt was under way, by open call, lowest number first */
-	enum stop_reason stop;    /* stopped */
+	int call_no;	   /* replied, call_failed; else -1 */
+	struct http_reply
+		http; /* replied, call_failed: as received; borrowed until the step is stored. status 0: none */
+	struct reply
+		reply; /* replied, call_failed: as read by the wire format; in the job's arena */
+	int64_t latency_ms; /* replied, call_failed: of the last attempt */
+	int n_maybe_billed; /* replied, call_failed: earlier attempts of this call that may have been billed, for replied without the last */
+	bool lost
+		[LOOP_CALLS]; /* resumed, stopped: an attempt was under way, by open call, lowest number first */
+	enum stop_reason stop; /* stopped */
 };
 
 struct draft {
@@ -42,19 +45,19 @@ struct draft {
 	struct str text;
 	const struct check_result *result;
 	int n_result, n_hard_failed, n_failed;
-	int64_t score;               /* of its latest valid critique; -1: none yet */
+	int64_t score;		     /* of its latest valid critique; -1: none yet */
 	int64_t changed_permille;    /* against draft `from`; 0 for a written one */
 	int64_t confidence_permille; /* -1: none given */
 };
 
-struct call { /* a wish to spend: its intent is stored before it is sent */
-	int no;      /* 0,1,2.. in the job; at most one stored reply ever: the pay-once key */
+struct call {	/* a wish to spend: its intent is stored before it is sent */
+	int no; /* 0,1,2.. in the job; at most one stored reply ever: the pay-once key */
 	enum role role;
-	int draft_no;             /* what it judges or refines; -1 */
-	bool again;               /* asked once more */
+	int draft_no; /* what it judges or refines; -1 */
+	bool again;   /* asked once more */
 	const struct model *model;
 	int64_t max_output_tokens;
-	int64_t timeout_ms;       /* what is left of the job's active time, at most the model's */
+	int64_t timeout_ms; /* what is left of the job's active time, at most the model's */
 	int64_t reserve_tokens, reserve_micro_usd;
 };
 
@@ -66,16 +69,17 @@ struct finish {
 /* What loop_step() gives: one step, and calls or a finish. Lives in the job's arena until the next step. */
 struct loop_output {
 	int step_no;
-	const struct draft *draft;       /* made by this step, or NULL */
+	const struct draft *draft;	 /* made by this step, or NULL */
 	const struct critique *critique; /* read by this step, or NULL */
-	enum role role;                  /* of the call that the fact is about; N_ROLES: none */
-	const struct model *model;       /* asked by it, or NULL */
-	int64_t cost_micro_usd;          /* charged by this step */
-	struct call call[LOOP_CALLS];    /* to be sent once stored */
+	enum role role;			 /* of the call that the fact is about; N_ROLES: none */
+	const struct model *model;	 /* asked by it, or NULL */
+	int64_t cost_micro_usd;		 /* charged by this step */
+	struct call call[LOOP_CALLS];	 /* to be sent once stored */
 	int n_call;
 	bool finished;
 	struct finish finish;
-	struct str action; /* `call ROLE CALLNO[, ROLE CALLNO]` | `wait` | `finish OUTCOME REASON` */
+	struct str
+		action; /* `call ROLE CALLNO[, ROLE CALLNO]` | `wait` | `finish OUTCOME REASON` */
 };
 
 /* Everything of one step as it is stored. Made in the job's arena; outcome only with a finish. */
@@ -95,16 +99,18 @@ struct str step_action(struct arena *a, const struct loop_output *out);
 
 /* Fills *rows from fact and output: digest, salted hashes, hash over @previous, and with a finish the outcome and its head.
  * @job_no, @worker_id: whose. @intents: bit mask over out->call. */
-void step_rows(struct arena *, const struct job *, const struct history *, const struct fact *, const struct loop_output *,
-	       int64_t job_no, int64_t worker_id, int64_t intents, const uint8_t previous[SHA_BYTES], struct step_rows *rows);
+void step_rows(struct arena *, const struct job *, const struct history *, const struct fact *,
+	       const struct loop_output *, int64_t job_no, int64_t worker_id, int64_t intents,
+	       const uint8_t previous[SHA_BYTES], struct step_rows *rows);
 
 /* Replay: whether the stored row has the action and the digest that @out and its fact give today. ST_DIVERGED: *err says which. */
-enum status step_compare(struct arena *, const struct job *, const struct loop_output *, const struct step_row *stored,
-			 struct err *err) MUST_CHECK;
+enum status step_compare(struct arena *, const struct job *, const struct loop_output *,
+			 const struct step_row *stored, struct err *err) MUST_CHECK;
 
 /* A stored row as the fact it came from; the wire format reads the reply anew. @model: that was asked, NULL if the fact is
  * about no call. ST_DIVERGED: a word in the row is not ours. */
-enum status step_fact(struct arena *, const struct step_row *, const struct model *, struct fact *out, struct err *) MUST_CHECK;
+enum status step_fact(struct arena *, const struct step_row *, const struct model *,
+		      struct fact *out, struct err *) MUST_CHECK;
 
 /* The chain's first link: row_digest() of the job's row. */
 void step_first_hash(const struct job_row *, uint8_t out[SHA_BYTES]);

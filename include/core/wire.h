@@ -31,20 +31,20 @@ const char *reply_class_name(enum reply_class);
 enum reply_class reply_class_read(struct str name); /* N_REPLY_CLASSES: none of that name */
 bool reply_maybe_billed(enum reply_class);
 
-struct usage { /* tokens; -1: the reply has none, or nonsense (negative, over 2^40) */
-	int64_t in;     /* all input, cached included */
+struct usage {		/* tokens; -1: the reply has none, or nonsense (negative, over 2^40) */
+	int64_t in;	/* all input, cached included */
 	int64_t cached; /* part of in; 0 if not told */
-	int64_t out;    /* all that is billed as output */
+	int64_t out;	/* all that is billed as output */
 };
 
 struct reply {
 	enum reply_class class;
-	struct str text;          /* complete, truncated: the model's text; in the arena */
-	struct str model;         /* that answered; absent if not told */
+	struct str text;  /* complete, truncated: the model's text; in the arena */
+	struct str model; /* that answered; absent if not told */
 	struct str request_id, finish_reason;
 	struct usage usage;
-	int64_t retry_after_ms;   /* a floor; -1: absent, 0, past, negative or nonsense */
-	struct str detail;        /* a failure in the provider's words, cut at 300 bytes; never a prompt */
+	int64_t retry_after_ms; /* a floor; -1: absent, 0, past, negative or nonsense */
+	struct str detail; /* a failure in the provider's words, cut at 300 bytes; never a prompt */
 };
 
 enum want { WANT_TEXT, WANT_CRITIQUE, WANT_CONFIDENT_TEXT };
@@ -56,19 +56,22 @@ struct prompt { /* built by core/prompt.h */
 
 /* An HTTP reply as received, as far as it is kept. */
 struct http_reply {
-	int status;         /* 0: there was none */
-	struct str headers; /* "name: value\n", names in lower case: content-type, date, retry-after, x-request-id, request-id */
+	int status; /* 0: there was none */
+	struct str
+		headers; /* "name: value\n", names in lower case: content-type, date, retry-after, x-request-id, request-id */
 	struct str body;
-	bool whole;         /* ended as its framing said */
+	bool whole; /* ended as its framing said */
 };
 
 struct wire {
 	const char *name;
 	const char *path; /* after the provider's base URL */
 	/* The body of one call. Structured output in this API's dialect for the wants that have a schema, as the model's schema_mode says. */
-	void (*request)(const struct model *, const struct prompt *, int64_t max_output_tokens, struct buf *body);
+	void (*request)(const struct model *, const struct prompt *, int64_t max_output_tokens,
+			struct buf *body);
 	/* @received_ms: Unix time, for Retry-After dates. Never fails: what cannot be read is a class. */
-	void (*reply)(const struct http_reply *, int64_t received_ms, struct arena *, struct reply *out);
+	void (*reply)(const struct http_reply *, int64_t received_ms, struct arena *,
+		      struct reply *out);
 };
 
 const struct wire *wire_named(struct str name); /* NULL: none */

@@ -45,8 +45,9 @@ struct consumer_events {
 };
 
 /* Joins the group. ST_INVALID: an option is wrong (named), cooperative-sticky is refused before librdkafka 2.10.0. */
-enum status consumer_open(struct reactor *, const struct consumer_config *, const struct consumer_events *, void *owner,
-			  struct consumer **out, struct err *err) MUST_CHECK;
+enum status consumer_open(struct reactor *, const struct consumer_config *,
+			  const struct consumer_events *, void *owner, struct consumer **out,
+			  struct err *err) MUST_CHECK;
 
 /* Gives up to @n_want records, one at a time; returns how many it gave. To be called each turn; with @n_want 0 it pauses
  * fetching (with hysteresis: after a second of wanting none) and still serves the group. It has turns of its own twice a second. */
@@ -59,8 +60,8 @@ void consumer_store(struct consumer *, struct str topic, int32_t partition, int6
 
 /* Watermarks of every partition of the topics; blocks up to @timeout_ms: for start-up only. *end lives in @a.
  * ST_DOWN: no broker or a missing topic, named. */
-enum status consumer_ends(struct consumer *, struct arena *a, int timeout_ms, const struct partition_end **end, int *n,
-			  struct err *err) MUST_CHECK;
+enum status consumer_ends(struct consumer *, struct arena *a, int timeout_ms,
+			  const struct partition_end **end, int *n, struct err *err) MUST_CHECK;
 
 /* The cluster's id, for the mark's and the dead letter's key; "" until known. */
 const char *consumer_cluster(struct consumer *, int timeout_ms);

@@ -15,22 +15,24 @@ struct transfer;
 
 enum { REPLY_BYTES_MAX = 256 << 10 }; /* of a body, decoded; a longer one is not whole */
 
-struct endpoint { /* a provider, ready to post to; borrowed until models_free() */
-	const char *url;           /* whole, with the wire's path */
-	const char *const *header; /* "Name: value", the credential among them; NULL at the end. Never logged. Content-Type is added */
-	const char *ca_file;       /* NULL: the system's */
+struct endpoint {	 /* a provider, ready to post to; borrowed until models_free() */
+	const char *url; /* whole, with the wire's path */
+	const char *const *
+		header; /* "Name: value", the credential among them; NULL at the end. Never logged. Content-Type is added */
+	const char *ca_file; /* NULL: the system's */
 	int64_t connect_timeout_ms;
 };
 
 enum sent {
-	SENT_WHOLE,   /* there is an HTTP reply, all its headers at least; look at its status and `whole` */
+	SENT_WHOLE, /* there is an HTTP reply, all its headers at least; look at its status and `whole` */
 	SENT_NOTHING, /* no byte of the request left: resolve, connect, TLS */
-	SENT_MAYBE,   /* cut, or out of time after the request and before a reply's headers: may be billed */
+	SENT_MAYBE, /* cut, or out of time after the request and before a reply's headers: may be billed */
 };
 
 /* @reply is empty unless SENT_WHOLE. Its body is `whole` only if Content-Length or chunks framed it: one that ends with its
  * connection may as well have been cut. @reply and @why (libcurl's words; "" if none) are borrowed for the call. Never runs inside model_post(). */
-typedef void model_done(void *owner, enum sent, const struct http_reply *reply, int64_t latency_ms, const char *why);
+typedef void model_done(void *owner, enum sent, const struct http_reply *reply, int64_t latency_ms,
+			const char *why);
 
 /* ST_INVALID: the URL's scheme is refused. */
 enum status endpoint_check(const struct endpoint *, struct err *err) MUST_CHECK;
@@ -39,8 +41,8 @@ struct models *models_open(struct reactor *, int n_connections);
 void models_free(struct models *); /* drops what is open; NULL is fine */
 
 /* @body is taken (moved; the caller's buf is left empty). One callback, unless model_drop() comes first. */
-struct transfer *model_post(struct models *, const struct endpoint *, struct buf *body, int64_t timeout_ms, model_done *,
-			    void *owner);
+struct transfer *model_post(struct models *, const struct endpoint *, struct buf *body,
+			    int64_t timeout_ms, model_done *, void *owner);
 void model_drop(struct transfer *); /* no callback follows; NULL is fine */
 
 #endif

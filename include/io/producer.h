@@ -10,15 +10,18 @@
 struct producer;
 
 /* Delivery report, from the loop: where the record is, or why it is not. ST_INVALID: over the broker's size limit; ST_DOWN: send it again. */
-typedef void producer_done(void *owner, void *cookie, enum status, int32_t partition, int64_t offset);
+typedef void producer_done(void *owner, void *cookie, enum status, int32_t partition,
+			   int64_t offset);
 
-enum status producer_open(struct reactor *, const char *brokers, const struct kafka_option *option, int n_option,
-			  producer_done *, void *owner, struct producer **out, struct err *err) MUST_CHECK;
+enum status producer_open(struct reactor *, const char *brokers, const struct kafka_option *option,
+			  int n_option, producer_done *, void *owner, struct producer **out,
+			  struct err *err) MUST_CHECK;
 
 /* Copies everything. ST_OK: one report follows, from the loop or from within producer_flush(). No report follows after: ST_AGAIN, the
  * queue is full or the topic is not there (yet); ST_INVALID, the record is over the size limit (*err says which). An absent value is null. */
-enum status producer_send(struct producer *, struct str topic, struct str key, struct str value, const struct header *header,
-			  int n_header, void *cookie, struct err *err) MUST_CHECK;
+enum status producer_send(struct producer *, struct str topic, struct str key, struct str value,
+			  const struct header *header, int n_header, void *cookie,
+			  struct err *err) MUST_CHECK;
 
 int producer_queued(const struct producer *); /* sent, not reported */
 

@@ -23,7 +23,8 @@ void reactor_free(struct reactor *);
 
 void reactor_guard(struct reactor *, reactor_fn *, void *owner);
 void reactor_turn(struct reactor *, reactor_fn *, void *owner);
-void reactor_turn_end(struct reactor *, void *owner); /* no turn function of @owner is called any more */
+void reactor_turn_end(struct reactor *,
+		      void *owner); /* no turn function of @owner is called any more */
 /* The next turn comes without sleeping: a turn function had more to do than it wanted to do at once, or gave work to one
  * that stands before it. Within a callback it asks for nothing: the turn comes anyway. */
 void reactor_again(struct reactor *);
@@ -32,10 +33,11 @@ enum { WATCH_READ = 1, WATCH_WRITE = 2 };
 typedef void watch_fn(void *owner, int events); /* an error shows as both */
 struct watch *watch_new(struct reactor *, int fd, watch_fn *, void *owner);
 void watch_set(struct watch *, int events); /* 0 stops; costs nothing when unchanged */
-void watch_close(struct watch *);           /* before the fd is closed; no callback follows; NULL is fine */
+void watch_close(struct watch *); /* before the fd is closed; no callback follows; NULL is fine */
 
 struct timer *timer_new(struct reactor *, reactor_fn *, void *owner);
-void timer_start(struct timer *, int64_t delay_ms, int64_t repeat_ms); /* repeat 0: once. Starts anew if running */
+void timer_start(struct timer *, int64_t delay_ms,
+		 int64_t repeat_ms); /* repeat 0: once. Starts anew if running */
 void timer_stop(struct timer *);
 void timer_close(struct timer *); /* NULL is fine */
 

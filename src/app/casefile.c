@@ -19,7 +19,7 @@ static const char candidates_sql[] =
 	"  from draftmill.dead_letter l "
 	"    left join draftmill.outbox b on b.job_no = letter_no "
 	"    left join draftmill.outbox_sent s on s.job_no = letter_no "
-	"  where (letter_no = $1::bigint or id = $2) and ($3::text is null or source = $3) "
+	"  where (letter_no = $1::bigint or id = $2 or l.key = convert_to($2, 'UTF8')) and ($3::text is null or source = $3) "
 	"  order by letter_no limit 100) x))";
 
 /* $1 job number, $2 JSON object of sentences by stop reason. A call is opened by "call critic 1, critic 2" in a step's action. */

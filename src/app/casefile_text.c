@@ -1,5 +1,6 @@
 #include "app/ask.h"
 #include "app/casefile.h"
+#include "base/clock.h"
 #include "core/similarity.h"
 
 /* ---- parts of lines ---- */
@@ -34,9 +35,25 @@ static void put_place(struct page *p, const struct json *j)
 		    (long long)ask_number(j, "offset"));
 }
 
-static void put_at(struct page *p, const struct json *j)
+/* PostgreSQL's spelling of a time made ours. */
+static void put_time(struct page *p, const struct json *j, const char *key)
 {
-	page_line(p, ask_text(j, "at"));
+	struct buf text = BUF(64);
+	int64_t unix_ms;
+
+	if (time_read(ask_text(j, key), &unix_ms))
+		time_write(&text, unix_ms);
+	page_line(p, buf_view(&text));
+	buf_release(&text);
+}
+
+static void put_time_field(struct page *p, const char *name, const struct json *j, const char *key)
+{
+	if (!ask_text(j, key).p)
+		return;
+	put_name(p, name);
+	put_time(p, j, key);
+	page_printf(p, "\n");
 }
 
 /* ---- what was asked for ---- */
@@ -57,9 +74,9 @@ static void put_head(struct page *p, const struct json *job)
 	page_line(p, ask_text(job, "profile"));
 	page_printf(p, " %.12s\n", ask_text(job, "profile_sha").p);
 	put_field(p, "stakes", ask_text(job, "stakes"));
-	put_field(p, "not after", ask_text(job, "not_after"));
+	put_time_field(p, "not after", job, "not_after");
 	put_name(p, "received");
-	put_at(p, job);
+	put_time(p, job, "at");
 	page_printf(p, " from ");
 	put_place(p, job);
 	page_printf(p, "\n");
@@ -87,7 +104,8 @@ static void put_request(struct page *p, const struct json *request)
 		page_printf(p, "  (erased)\n");
 	page_text(p, ask_text(request, "task"));
 	page_text_end(p);
-	for (size_t i = 0; json_member(variables, i, &name, &value); i++) {
+	for (size_t i = 0; i < json_size(variables) && json_member(variables, i, &name, &value);
+	     i++) {
 		page_printf(p, "  ");
 		page_line(p, name);
 		page_printf(p, ": ");
@@ -251,7 +269,7 @@ static void put_attempt(struct page *p, const struct json *attempt)
 	if (str_is(why, "waited"))
 		return;
 	page_printf(p, "     again at ");
-	put_at(p, attempt);
+	put_time(p, attempt, "at");
 	page_printf(p, ", after ");
 	page_line(p, why);
 	if (ask_number(attempt, "http_status") > 0)
@@ -272,7 +290,7 @@ static void put_models(struct page *p, const struct json *call)
 	page_printf(p, "  ");
 	if (!class.p) {
 		page_printf(p, "no answer yet, asked at ");
-		page_line(p, ask_text(call, "opened_at"));
+		put_time(p, call, "opened_at");
 		return;
 	}
 	page_line(p, asked);
@@ -322,7 +340,7 @@ static void put_calls(struct page *p, const struct json *file)
 		const struct json *t = json_item(takeovers, i);
 		page_printf(p, "  worker %lld took the job over at ",
 			    (long long)ask_number(t, "worker_id"));
-		put_at(p, t);
+		put_time(p, t, "at");
 		page_printf(p, ": %lld attempts lost, %lld micro-USD charged for them\n",
 			    (long long)ask_number(t, "n_lost"),
 			    (long long)ask_number(t, "cost_micro_usd"));
@@ -353,7 +371,7 @@ static void put_end(struct page *p, const struct json *end)
 		    (long long)ask_number(end, "tokens_cached"),
 		    (long long)ask_number(end, "tokens_out"), (long long)cost / 1000000,
 		    (long long)cost % 1000000, (long long)ask_number(end, "active_ms"));
-	put_field(p, "at", ask_text(end, "at"));
+	put_time_field(p, "at", end, "at");
 	put_field(p, "chain head", ask_text(end, "chain_head"));
 }
 
@@ -392,7 +410,7 @@ static void put_event(struct page *p, const struct json *event)
 	if (ask_text(event, "at").p) {
 		put_place(p, event);
 		page_printf(p, " at ");
-		put_at(p, event);
+		put_time(p, event, "at");
 	} else {
 		page_line(p, ask_text(event, "topic"));
 		page_printf(p, ": not sent yet");
@@ -429,7 +447,7 @@ static void put_letter(struct page *p, const struct json *l)
 	put_field(p, "id", ask_text(l, "id"));
 	put_field(p, "source", ask_text(l, "source"));
 	put_name(p, "received");
-	put_at(p, l);
+	put_time(p, l, "at");
 	page_printf(p, " from ");
 	put_place(p, l);
 	page_printf(p, "\n");
@@ -441,7 +459,7 @@ static void put_letter(struct page *p, const struct json *l)
 	put_field(p, "first job", ask_text(l, "first_job_no"));
 	put_field(p, "its SHA-256", ask_text(l, "first_sha"));
 	put_field(p, "event", ask_text(l, "event_id"));
-	put_field(p, "sent", ask_text(l, "sent_at").p ? ask_text(l, "sent_at") : STR_OF("not yet"));
+	put_time_field(p, "sent", l, "sent_at");
 }
 
 static void put_candidates(struct page *p, const struct json *list, const char *number,
@@ -450,7 +468,7 @@ static void put_candidates(struct page *p, const struct json *list, const char *
 	for (size_t i = 0; i < json_size(list); i++) {
 		const struct json *x = json_item(list, i);
 		page_printf(p, "  %.*s  ", STR_ARG(ask_text(x, number)));
-		put_at(p, x);
+		put_time(p, x, "at");
 		page_printf(p, "  source \"");
 		page_line(p, ask_text(x, "source"));
 		page_printf(p, "\" id \"");

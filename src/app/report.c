@@ -54,7 +54,7 @@ enum status report_load(struct pg *pg, const char *batch, struct json **out, str
 
 /* ---- as text: a name, then figures in columns ---- */
 
-enum { NAME_WIDTH = 32, FIGURE_WIDTH = 12, MILLION = 1000000 };
+enum { NAME_WIDTH = 36, FIGURE_WIDTH = 12, MILLION = 1000000 };
 
 /* @unit: the columns' heads, NULL at the end. */
 static void put_head(struct page *p, const char *name, const char *const *unit)
@@ -124,7 +124,8 @@ static void put_jobs(struct page *p, const struct json *report)
 		put_share(p, name, ask_number(o, "n"), n_job);
 	}
 	put_share(p, "still running", ask_number(report, "n_open"), n_job);
-	put_share(p, "all", n_job, n_job);
+	put_name(p, "all");
+	FIGURES(p, report, "n_jobs");
 	HEAD(p,
 	     json_kind(json_get(report, "batch")) == JSON_STRING ? "DEAD LETTERS of all batches"
 								 : "DEAD LETTERS",
@@ -143,7 +144,10 @@ static void put_texts(struct page *p, const struct json *report)
 	const struct json *critiques = json_get(report, "critiques");
 	int64_t of = ask_number(texts, "n_jobs"), mean = ask_number(critiques, "score_mean_tenths");
 
-	HEAD(p, "TEXTS WITH A RED CHECK", "jobs", "share");
+	char title[64];
+
+	snprintf(title, sizeof(title), "TEXTS WITH A RED CHECK, of %lld", (long long)of);
+	HEAD(p, title, "jobs", "share");
 	put_share(p, "before: the first draft", ask_number(texts, "n_before"), of);
 	put_share(p, "after: the draft named at the end", ask_number(texts, "n_after"), of);
 	HEAD(p, "CRITIQUES", "critiques", "mean score");

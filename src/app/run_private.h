@@ -1,5 +1,5 @@
 /*
- * app/run_private.h - what run.c, run_call.c and run_intake.c share: one job in memory and its open calls.
+ * run_private.h - what run.c, run_call.c and run_intake.c share: one job in memory and its open calls.
  */
 #ifndef APP_RUN_PRIVATE_H
 #define APP_RUN_PRIVATE_H

@@ -180,7 +180,7 @@ static enum status store_list(struct arena *a, const struct yaml *value, struct 
 static enum status store_scalar(struct arena *a, const struct setting *setting, struct str text,
 				const char *folder, void *field, struct err *err)
 {
-	int place;
+	int place = 0;
 
 	if (setting->choice && choose(setting, text, &place, err) != ST_OK)
 		return ST_INVALID;

@@ -18,6 +18,8 @@ enum {
 	TICK_MS = 100,
 };
 
+static const char NOT_LOOKED_UP[] = "jobs that are known already may be sent again";
+
 struct chunk { /* read, not sent yet */
 	struct arena *a;
 	size_t item[CHUNK]; /* index */
@@ -27,10 +29,11 @@ struct chunk { /* read, not sent yet */
 
 /* ---- telling ---- */
 
-static void write_stderr(struct page *p)
+static void clear_line(struct submit *s)
 {
-	(void)fputs(p->text.p, stderr);
-	buf_release(&p->text);
+	if (s->is_line_open)
+		fputs("\r\033[K", stderr);
+	s->is_line_open = false;
 }
 
 static const char *file_name(const struct submit *s, int file)
@@ -42,8 +45,6 @@ void submit_say(struct submit *s, const struct item *item, const char *what, con
 {
 	struct page p = PAGE(false);
 
-	if (s->in_place && s->told_mono_ms)
-		page_printf(&p, "\r\033[K");
 	if (item) {
 		page_line(&p, str_c(file_name(s, item->file)));
 		page_printf(&p, ":%lld: ", (long long)item->line_no);
@@ -52,39 +53,38 @@ void submit_say(struct submit *s, const struct item *item, const char *what, con
 	page_printf(&p, ": ");
 	page_line(&p, str_c(why));
 	page_printf(&p, "\n");
-	write_stderr(&p);
+	clear_line(s);
+	fputs(p.text.p, stderr);
+	buf_release(&p.text);
 }
 
-void submit_progress(struct submit *s, const char *what, int64_t n, int64_t of, bool last)
+void submit_progress(struct submit *s, const char *what, int64_t n, int64_t of)
 {
 	int64_t now = clock_mono_ms(), each = s->in_place ? PROGRESS_IN_PLACE_MS : PROGRESS_MS;
-	struct page p = PAGE(false);
 
-	if (!last && now - s->told_mono_ms < each)
+	if (now - s->told_mono_ms < each)
 		return;
 	s->told_mono_ms = now;
-	page_printf(&p, "%s%lld of %lld %s%s", s->in_place ? "\r" : "", (long long)n, (long long)of,
-		    what, s->in_place ? "\033[K" : "\n");
-	if (s->in_place && last)
-		page_printf(&p, "\n");
-	write_stderr(&p);
+	clear_line(s);
+	fprintf(stderr, "%lld of %lld %s%s", (long long)n, (long long)of, what,
+		s->in_place ? "" : "\n");
+	s->is_line_open = s->in_place;
+}
+
+static void tell_delivered(struct submit *s)
+{
+	const struct submit_counts *n = s->counts;
+
+	submit_progress(s, "delivered", n->n_sent,
+			n->n_sent + n->n_undelivered + producer_queued(s->producer));
 }
 
 /* ---- the database: what is known already ---- */
 
-bool submit_database(struct submit *s, bool quiet)
+bool submit_database(struct submit *s, struct err *err)
 {
-	struct err err;
-
-	if (s->pg)
-		return true;
-	if (pg_connect(s->c->settings->database_conninfo, "draftmill-submit", &s->pg, &err) ==
-	    ST_OK)
-		return true;
-	s->pg = NULL;
-	if (!quiet)
-		submit_say(s, NULL, "jobs that are known already are sent again", err.text);
-	return false;
+	return s->pg || pg_connect(s->c->settings->database_conninfo, "draftmill-submit", &s->pg,
+				   err) == ST_OK;
 }
 
 void put_keys(struct buf *out, const struct item *const *item, int n)
@@ -141,7 +141,7 @@ static void find_known(struct submit *s, const struct chunk *c)
 			heed_known(s, rows, i);
 		pg_rows_free(rows);
 	} else {
-		submit_say(s, NULL, "jobs that are known already are sent again", err.text);
+		submit_say(s, NULL, NOT_LOOKED_UP, err.text);
 		pg_free(s->pg);
 		s->pg = NULL;
 	}
@@ -172,7 +172,7 @@ static bool breathe(struct submit *s)
 		poll(NULL, 0, TICK_MS);
 	else if (producer_flush(s->producer, TICK_MS) == ST_OK)
 		return true;
-	submit_progress(s, "delivered", s->counts->n_sent, s->counts->n_read, false);
+	tell_delivered(s);
 	s->stalled = clock_mono_ms() - s->reported_mono_ms > STALL_MS;
 	return !s->stalled;
 }
@@ -289,7 +289,7 @@ static void read_file(struct submit *s, struct chunk *c, int file, FILE *f)
 			take_line(s, c, &item, line);
 		if (c->n == CHUNK || arena_bytes(c->a) > CHUNK_BYTES)
 			send_chunk(s, c);
-		submit_progress(s, "delivered", s->counts->n_sent, s->counts->n_read, false);
+		tell_delivered(s);
 	}
 	if (ferror(f)) {
 		s->counts->n_unread++;
@@ -324,10 +324,9 @@ static void read_files(struct submit *s)
 
 /* ---- the run ---- */
 
-/* What can be known to be wrong before the first record. */
-static enum status check_input(const struct submit_config *c, struct err *err)
+enum status submit_check(const struct submit_config *c, struct err *err)
 {
-	if (c->defaults.profile.p && !profiles_named(c->profiles, c->defaults.profile))
+	if (!profiles_named(c->profiles, c->defaults.profile))
 		return err_set(err, ST_INVALID, "--profile: there is none named \"%.*s\" in %s",
 			       STR_ARG(c->defaults.profile), c->settings->profiles_dir);
 	for (int i = 0; i < c->n_file; i++)
@@ -343,28 +342,29 @@ enum status submit_run(const struct submit_config *config, struct submit_counts 
 	struct submit s = {.c = config,
 			   .counts = counts,
 			   .topic = config->topic,
-			   .in_place = isatty(STDERR_FILENO)};
-	enum status status = check_input(config, err);
+			   .in_place = isatty(STDERR_FILENO),
+			   .told_mono_ms = clock_mono_ms()};
 
 	*counts = (struct submit_counts){0};
-	if (status != ST_OK)
-		return status;
 	if (!s.topic.p)
 		s.topic = str_c(set->job_topic[0]);
-	if (!submit_database(&s, false) && config->wait)
-		return err_set(err, ST_DOWN, "--wait needs the database; nothing was sent");
+	if (!submit_database(&s, err)) {
+		if (config->wait)
+			return ST_DOWN;
+		submit_say(&s, NULL, NOT_LOOKED_UP, err->text);
+	}
 	struct reactor *reactor = reactor_new();
-	status = producer_open(reactor, set->kafka_brokers, set->kafka_option, set->n_kafka_option,
-			       on_delivery, &s, &s.producer, err);
+	enum status status = producer_open(reactor, set->kafka_brokers, set->kafka_option,
+					   set->n_kafka_option, on_delivery, &s, &s.producer, err);
 	if (status == ST_OK) {
 		read_files(&s);
 		await_reports(&s);
-		submit_progress(&s, "delivered", counts->n_sent, counts->n_read, true);
 	}
 	producer_free(s.producer);
 	reactor_free(reactor);
 	if (status == ST_OK && config->wait)
 		submit_wait(&s);
+	clear_line(&s);
 	pg_free(s.pg);
 	items_release(&s.items);
 	return status;

@@ -49,16 +49,17 @@ struct submit {
 	int64_t reported_mono_ms; /* the last delivery report */
 	bool stalled;		  /* no report for too long: nothing more is tried */
 	int64_t told_mono_ms;	  /* the last progress line */
-	bool in_place;		  /* stderr is a terminal */
+	bool in_place;		  /* stderr is a terminal.. */
+	bool is_line_open;	  /* ..and its last line a progress line */
 };
 
 /* One line on stderr: "FILE:LINE: what: why"; of the whole run if @item is NULL. */
 void submit_say(struct submit *, const struct item *, const char *what, const char *why);
-/* "n of m what" on stderr: in place on a terminal, else a line each 2 s. @last: whatever the time, and for good. */
-void submit_progress(struct submit *, const char *what, int64_t n, int64_t of, bool last);
+/* "n of m what" on stderr now and then: in place on a terminal, else a line each 2 s. */
+void submit_progress(struct submit *, const char *what, int64_t n, int64_t of);
 
-/* Connects if there is no connection; tells why not. */
-bool submit_database(struct submit *, bool quiet);
+/* Connects if there is no connection. */
+bool submit_database(struct submit *, struct err *);
 
 /* Fills in what ended. */
 void submit_wait(struct submit *);

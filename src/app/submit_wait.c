@@ -105,16 +105,17 @@ void submit_wait(struct submit *s)
 {
 	int64_t until = s->c->timeout_ms ? clock_mono_ms() + s->c->timeout_ms : INT64_MAX;
 	int64_t all = 0;
+	struct err err;
 
 	for (size_t i = 0; i < s->items.n; i++)
 		all += s->items.item[i].state == ITEM_KNOWN ||
 		       s->items.item[i].state == ITEM_DELIVERED;
 	s->counts->n_open = all;
 	for (bool last = false; !last; poll(NULL, 0, last ? 0 : POLL_MS)) {
-		enum status status = submit_database(s, true) ? ST_OK : ST_DOWN;
+		enum status status = submit_database(s, &err) ? ST_OK : ST_DOWN;
 		for (size_t from = 0; status == ST_OK && from < s->items.n;)
 			status = look(s, &from);
 		last = s->counts->n_open == 0 || status == ST_INVALID || clock_mono_ms() >= until;
-		submit_progress(s, "ended", all - s->counts->n_open, all, last);
+		submit_progress(s, "ended", all - s->counts->n_open, all);
 	}
 }

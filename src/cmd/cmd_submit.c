@@ -65,10 +65,11 @@ static int submit(const struct command *self, struct submit_config *c, bool as_j
 	if (profiles_open(c->settings, &profiles, &err) != ST_OK)
 		return command_fail(self, EXIT_CONFIG, err.text);
 	c->profiles = profiles;
-	enum status status = submit_run(c, &counts, &err);
+	bool fine = submit_check(c, &err) == ST_OK;
+	exit_status = fine ? command_exit(submit_run(c, &counts, &err), EXIT_CONFIG) : EXIT_USAGE;
 	profiles_free(profiles);
-	if (status != ST_OK)
-		return command_fail(self, command_exit(status, EXIT_CONFIG), err.text);
+	if (exit_status != 0)
+		return command_fail(self, exit_status, err.text);
 	exit_status = exit_of(&counts);
 	(as_json ? put_json : put_text)(&page, &counts, c->wait);
 	if (page_write(STDOUT_FILENO, &page.text, &err) != ST_OK)

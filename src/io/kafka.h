@@ -1,5 +1,5 @@
 /*
- * src/io/kafka.h - what the consumer and the producer share: configuration, the logs of librdkafka, and its wake-ups.
+ * kafka.h - what the consumer and the producer share: configuration, the logs of librdkafka, and its wake-ups.
  */
 #ifndef IO_KAFKA_H
 #define IO_KAFKA_H
