@@ -179,6 +179,7 @@ create table job (
 	payload     bytea compression lz4,             -- the record's value as received
 	payload_sha bytea not null
 ) partition by range (job_no);
+create index job_id on job (id);                   -- `draftmill show ID`
 
 -- The fact log. Fed in again, in order, it gives the same decisions.
 create table step (

@@ -31,4 +31,7 @@ void uuid_text(const uint8_t uuid[UUID_BYTES], char out[UUID_TEXT + 1]);
 void hex_text(const uint8_t *p, size_t n, char *out);
 bool hex_read(struct str hex, uint8_t *out, size_t n); /* exactly 2 * n digits */
 
+/* OpenSSL's name and version, for `draftmill --version`. */
+void digest_library(struct buf *out);
+
 #endif

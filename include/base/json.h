@@ -80,4 +80,7 @@ void json_put_raw(struct json_out *, const char *key,
 /* As json_put_str(), the key too is data. */
 void json_put_pair(struct json_out *, struct str key, struct str value);
 
+/* json-c's name and version, for `draftmill --version`. */
+void json_library(struct buf *out);
+
 #endif

@@ -5,6 +5,7 @@
 #define BASE_TEXT_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 /* Strict: no overlong form, no surrogate, nothing over U+10FFFF (Unicode 15, table 3-7). */
 bool text_is_utf8(struct str);
@@ -31,5 +32,8 @@ struct str text_bare(struct arena *, struct str);
 /* Decodes one code point at *at and moves *at behind it; -1 at the end.
  * An ill-formed byte is U+FFFD. */
 int32_t text_next(struct str, size_t *at);
+
+/* utf8proc's name and version, for `draftmill --version`. */
+void text_library(struct buf *out);
 
 #endif

@@ -7,6 +7,7 @@
 #define BASE_YAML_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 
 enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
@@ -26,5 +27,8 @@ enum status yaml_read(struct arena *a, const char *name, struct str text, const 
 		      struct err *err) MUST_CHECK;
 
 const struct yaml *yaml_get(const struct yaml *map, const char *key); /* NULL: absent, or no map */
+
+/* libyaml's name and version, for `draftmill --version`. */
+void yaml_library(struct buf *out);
 
 #endif

@@ -61,4 +61,7 @@ void check_run(struct arena *a, const struct check *, const struct job *, struct
 /* The table of types, for documentation and for suggestions; NULL past the end. */
 const struct check_type *check_type_at(size_t i);
 
+/* PCRE2's name and version, for `draftmill --version`. */
+void check_library(struct buf *out);
+
 #endif

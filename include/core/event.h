@@ -10,6 +10,10 @@
 /* Over it the texts are left out and "texts_omitted": true says so: a broker refuses records over 1 MB by default. */
 enum { EVENT_BYTES_MAX = 900000 };
 
+/* The dead letters' topic, behind the prefix, and their kind in outbox and todo. */
+#define DEAD_LETTER_TOPIC "jobs.dlq"
+#define DEAD_LETTER_KIND "dead_letter"
+
 struct ending { /* everything an event tells; borrowed */
 	const struct job *job;
 	const struct profile *profile;

@@ -8,6 +8,7 @@
 #ifndef IO_CONSUMER_H
 #define IO_CONSUMER_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "core/message.h"
 #include "io/reactor.h"
@@ -69,5 +70,8 @@ const char *consumer_cluster(struct consumer *, int timeout_ms);
 /* Commits what is stored and leaves the group without blocking the loop; @done runs once. Then consumer_free(). */
 void consumer_close(struct consumer *, reactor_fn *done, void *owner);
 void consumer_free(struct consumer *); /* at once, also without consumer_close(); NULL is fine */
+
+/* librdkafka's name and version, for `draftmill --version`. */
+void consumer_library(struct buf *out);
 
 #endif

@@ -45,4 +45,7 @@ struct transfer *model_post(struct models *, const struct endpoint *, struct buf
 			    int64_t timeout_ms, model_done *, void *owner);
 void model_drop(struct transfer *); /* no callback follows; NULL is fine */
 
+/* libcurl's name and version, for `draftmill --version`. */
+void model_library(struct buf *out);
+
 #endif

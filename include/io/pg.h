@@ -11,6 +11,7 @@
 #define IO_PG_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "io/reactor.h"
 
@@ -65,5 +66,8 @@ bool pg_is_up(const struct pg *);
  * text is prepared once a connection. Values are copied. Both do nothing while the connection is down. */
 void pg_send(struct pg *, const char *name, const char *sql, const struct pg_param *, int n_param);
 void pg_sync(struct pg *);
+
+/* libpq's name and version, for `draftmill --version`. */
+void pg_library(struct buf *out);
 
 #endif

@@ -8,6 +8,7 @@
 #ifndef IO_REACTOR_H
 #define IO_REACTOR_H
 
+#include "base/buf.h"
 #include "base/status.h"
 #include "base/str.h"
 
@@ -51,5 +52,8 @@ void reactor_signal(struct reactor *, int signal_no, signal_fn *, void *owner);
 
 void reactor_run(struct reactor *);  /* until reactor_stop() */
 void reactor_stop(struct reactor *); /* after the current turn */
+
+/* libuv's name and version, for `draftmill --version`. */
+void reactor_library(struct buf *out);
 
 #endif

@@ -1,6 +1,7 @@
 #include "app/ask.h"
 #include "app/casefile.h"
 #include "base/clock.h"
+#include "core/row.h"
 #include "core/similarity.h"
 
 /* ---- parts of lines ---- */
@@ -452,10 +453,11 @@ static void put_letter(struct page *p, const struct json *l)
 	put_place(p, l);
 	page_printf(p, "\n");
 	put_name(p, "value");
-	put_number(p, 0, ask_number(l, "n_bytes"));
-	page_printf(p, " bytes, SHA-256 ");
-	page_line(p, ask_text(l, "value_sha"));
-	page_printf(p, "\n");
+	if (ask_number(l, "n_bytes") == ROW_NULL)
+		page_printf(p, "null\n");
+	else
+		page_printf(p, "%lld bytes, SHA-256 %s\n", (long long)ask_number(l, "n_bytes"),
+			    ask_text(l, "value_sha").p);
 	put_field(p, "first job", ask_text(l, "first_job_no"));
 	put_field(p, "its SHA-256", ask_text(l, "first_sha"));
 	put_field(p, "event", ask_text(l, "event_id"));

@@ -5,7 +5,7 @@
 #include "core/row.h"
 #include "io/consumer.h"
 
-enum { BROKER_TIMEOUT_MS = 10000 };
+enum { BROKER_TIMEOUT_MS = 5000 };
 
 static int tell(fault_fn *fault, void *owner, const char *place, const char *text, const char *mend)
 {
@@ -92,7 +92,7 @@ static const char *const *all_topics(const struct settings *s, int *n)
 		topic[s->n_job_topic + i] = arena_printf(s->arena, "%s%s", s->kafka_topic_prefix,
 							 event_kind_at(i)->topic)
 						    .p;
-	topic[*n - 1] = arena_printf(s->arena, "%sjobs.dlq", s->kafka_topic_prefix).p;
+	topic[*n - 1] = arena_printf(s->arena, "%s" DEAD_LETTER_TOPIC, s->kafka_topic_prefix).p;
 	return topic;
 }
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "core/event.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +151,7 @@ static void send_event(struct event *e)
 	}
 	s = producer_send(p->producer, e->row.topic, e->row.key, e->value, e->header, e->n_header,
 			  e, &err);
-	if (s == ST_INVALID && str_is(e->row.kind, "dead_letter") && e->value.p) {
+	if (s == ST_INVALID && str_is(e->row.kind, DEAD_LETTER_KIND) && e->value.p) {
 		omit_value(e);
 		s = producer_send(p->producer, e->row.topic, e->row.key, e->value, e->header,
 				  e->n_header, e, &err);
@@ -190,7 +191,7 @@ void publisher_delivered(void *owner, void *cookie, enum status s, int32_t parti
 		event_free(e);
 		return;
 	}
-	if (s == ST_INVALID && str_is(e->row.kind, "dead_letter") && e->value.p)
+	if (s == ST_INVALID && str_is(e->row.kind, DEAD_LETTER_KIND) && e->value.p)
 		omit_value(e);
 	log_warn("event_not_delivered", L_INT("job_no", e->row.job_no),
 		 L_STRN("kind", e->row.kind));

@@ -165,8 +165,15 @@ void run_return_slots(struct run *r)
 			limit_return(service_of(r->runs, r->out.call[i].model)->limit);
 }
 
+static bool has_expired(const struct run *r, int64_t unix_ms)
+{
+	return r->job->not_after_ms && unix_ms >= r->job->not_after_ms;
+}
+
 static void act(struct run *r)
 {
+	if (r->stop == STOP_NONE && has_expired(r, clock_unix_ms()))
+		r->stop = STOP_expired; /* before anything is bought, not only at the next sweep */
 	if (r->stop != STOP_NONE) {
 		run_return_slots(r);
 		run_heed_stop(r);
@@ -238,8 +245,7 @@ void runs_sweep(struct runs *rs, int64_t unix_ms)
 {
 	for (struct run *r = rs->first, *next; r; r = next) {
 		next = r->next;
-		if (!r->loop || !r->job->not_after_ms || unix_ms < r->job->not_after_ms ||
-		    r->stop != STOP_NONE)
+		if (!r->loop || !has_expired(r, unix_ms) || r->stop != STOP_NONE)
 			continue;
 		r->stop = STOP_expired;
 		run_heed_stop(r);

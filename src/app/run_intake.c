@@ -78,6 +78,8 @@ static void fill_letter(struct letter *l, enum dead_reason reason, struct str de
 					.key = m->key,
 					.value = m->value,
 					.headers = headers_json(r->arena, m),
+					.source = r->job ? r->job->source : str_c(NULL),
+					.id = r->job ? r->job->id : str_c(NULL),
 					.revision = ROW_NULL,
 					.first_job_no = ROW_NULL,
 					.worker_id = c->hooks->worker_id(c->owner),
@@ -91,8 +93,8 @@ static void send_letter(struct letter *l)
 	const char *prefix = r->runs->c.settings->kafka_topic_prefix;
 
 	l->event = (struct outbox_row){.job_no = l->row.letter_no,
-				       .kind = STR_OF("dead_letter"),
-				       .topic = arena_printf(r->arena, "%sjobs.dlq", prefix),
+				       .kind = STR_OF(DEAD_LETTER_KIND),
+				       .topic = arena_printf(r->arena, "%s" DEAD_LETTER_TOPIC, prefix),
 				       .key = l->row.key};
 	dead_letter_id(&l->row, l->event.event_id);
 	memcpy(l->event.payload_sha, l->row.value_sha, SHA_BYTES);
@@ -124,8 +126,6 @@ static void conflict(struct run *r, const struct stored_why *why)
 		arena_printf(r->arena,
 			     "this source, id and revision came before as job %lld with SHA-256 %s",
 			     (long long)why->first_job_no, hex));
-	l->row.source = r->row.source;
-	l->row.id = r->row.id;
 	l->row.revision = r->row.revision;
 	l->row.first_job_no = why->first_job_no;
 	l->row.first_sha =

@@ -106,25 +106,31 @@ static struct str option_of(struct arena *a, struct str variable)
 	return arena_printf(a, "kafka.options.%s", p);
 }
 
-/* Offers every variable that there is, with the providers and models of now, and gives the key of the one that is meant. */
-static struct str offer_variables(struct settings_reader *r, struct suggest *s)
+/* What can stand for NAME in a row of the section: the i-th provider or model of now; absent past the end. */
+static struct str name_at(const struct settings_reader *r, enum setting_section section, int i)
+{
+	if (section == IN_SETTINGS && i == 0)
+		return STR_OF(""); /* there is no NAME */
+	if (section == IN_PROVIDER && i < r->out->n_provider)
+		return r->provider[i].name;
+	if (section == IN_MODEL && i < r->out->n_model)
+		return r->model[i].row.name;
+	return (struct str){NULL, 0};
+}
+
+/* The key that a variable sets; absent: none, and each variable that there is was offered. */
+static struct str key_of(struct settings_reader *r, struct str variable, struct suggest *s)
 {
 	const struct setting *setting;
+	struct str name;
 
 	for (int i = 0; (setting = setting_at(i)); i++) {
-		int n = setting->section == IN_SETTINGS	  ? 1
-			: setting->section == IN_PROVIDER ? r->out->n_provider
-			: setting->section == IN_MODEL	  ? r->out->n_model
-							  : 0;
-		for (int k = 0; k < n; k++) {
-			struct str name = setting->section == IN_SETTINGS   ? STR_OF("")
-					  : setting->section == IN_PROVIDER ? r->provider[k].name
-									    : r->model[k].row.name;
+		for (int k = 0; (name = name_at(r, setting->section, k)).p; k++) {
 			struct str key = setting_key(r->a, setting, name);
-			struct str variable = variable_of(r->a, key);
-			if (str_eq(variable, s->wanted))
+			struct str known = variable_of(r->a, key);
+			if (str_eq(variable, known))
 				return key;
-			suggest_offer(s, variable);
+			suggest_offer(s, known);
 		}
 	}
 	return (struct str){NULL, 0};
@@ -139,7 +145,7 @@ static void read_variable(struct settings_reader *r, struct str variable, const 
 	struct str key = option_of(r->a, variable);
 
 	if (!key.p)
-		key = offer_variables(r, &s);
+		key = key_of(r, variable, &s);
 	if (key.p)
 		settings_set(r, setting_index(key), key, &scalar, origin);
 	else

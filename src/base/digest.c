@@ -1,5 +1,6 @@
 #include "base/digest.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -167,4 +168,9 @@ bool hex_read(struct str hex, uint8_t *out, size_t n)
 	for (size_t i = 0; i < n; i++)
 		out[i] = (uint8_t)(hex_value(hex.p[2 * i]) << 4 | hex_value(hex.p[2 * i + 1]));
 	return true;
+}
+
+void digest_library(struct buf *out)
+{
+	buf_puts(out, OpenSSL_version(OPENSSL_VERSION));
 }

@@ -229,3 +229,8 @@ bool json_get_bool(const struct json *object, const char *key, bool *out)
 	*out = json_bool(value);
 	return true;
 }
+
+void json_library(struct buf *out)
+{
+	buf_printf(out, "json-c %s", json_c_version());
+}

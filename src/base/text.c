@@ -232,3 +232,8 @@ struct str text_bare(struct arena *a, struct str s)
 {
 	return replace_space(text_fold(a, s), "");
 }
+
+void text_library(struct buf *out)
+{
+	buf_printf(out, "utf8proc %s, Unicode %s", utf8proc_version(), utf8proc_unicode_version());
+}

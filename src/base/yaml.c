@@ -223,3 +223,8 @@ const struct yaml *yaml_get(const struct yaml *map, const char *key)
 	}
 	return NULL;
 }
+
+void yaml_library(struct buf *out)
+{
+	buf_printf(out, "libyaml %s", yaml_get_version_string());
+}

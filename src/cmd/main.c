@@ -2,6 +2,15 @@
 #include "command.h"
 
 #include "app/suggest.h"
+#include "base/digest.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/yaml.h"
+#include "core/check.h"
+#include "io/consumer.h"
+#include "io/model.h"
+#include "io/pg.h"
+#include "io/reactor.h"
 
 #include <stdio.h>
 
@@ -32,7 +41,18 @@ static void print_help(FILE *out)
 
 static void print_version(void)
 {
+	static void (*const libraries[])(struct buf *) = {
+		consumer_library, model_library, pg_library,   reactor_library, check_library,
+		digest_library,	  json_library,	 text_library, yaml_library,
+	};
+
 	printf("draftmill %s\n", DRAFTMILL_VERSION);
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
+		struct buf line = BUF(1000);
+		libraries[i](&line);
+		printf("%s\n", buf_view(&line).p);
+		buf_release(&line);
+	}
 }
 
 /* How many words of @argv are the command's name; 0: another one. */

@@ -163,3 +163,11 @@ const struct check_type check_regex_types[] = {
 	{"regex", read_regex, run_regex, phrase_regex, keys},
 	{0},
 };
+
+void check_library(struct buf *out)
+{
+	char version[64]; /* of which PCRE2 asks for 24 or more */
+
+	pcre2_config(PCRE2_CONFIG_VERSION, version);
+	buf_printf(out, "PCRE2 %s", version);
+}

@@ -144,13 +144,9 @@ static enum stop_reason guard(const struct loop *l, const struct call *c, int n,
 {
 	const struct history *h = &l->history;
 	const struct limits *max = &l->job->limits;
-	int64_t tokens = h->tokens_in + h->tokens_out;
-	int64_t micro_usd = h->cost_micro_usd;
+	int64_t tokens = h->tokens_in + h->tokens_out + n * c->reserve_tokens;
+	int64_t micro_usd = h->cost_micro_usd + n * c->reserve_micro_usd;
 
-	if (c->reserve_tokens > max->tokens || c->reserve_micro_usd > max->micro_usd)
-		return STOP_budget; /* also where it is saturated: no sum below can overflow */
-	tokens += n * c->reserve_tokens;
-	micro_usd += n * c->reserve_micro_usd;
 	for (int i = 0; i < l->n_open; i++) {
 		if (l->open[i].no == c->no)
 			continue;
@@ -163,7 +159,6 @@ static enum stop_reason guard(const struct loop *l, const struct call *c, int n,
 }
 
 /* INT64_MAX: over the ceiling of a prompt; no cap allows it. */
-/* Of one that cannot be sent whole: more than any budget. */
 static int64_t prompt_bytes(const struct loop *l, const struct call *c)
 {
 	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};

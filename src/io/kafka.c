@@ -133,3 +133,8 @@ void bell_close(struct bell *b)
 	timer_close(b->timer);
 	close(b->fd);
 }
+
+void consumer_library(struct buf *out)
+{
+	buf_printf(out, "librdkafka %s", rd_kafka_version_str());
+}

@@ -568,3 +568,8 @@ void models_free(struct models *m)
 	free(m->sock);
 	free(m);
 }
+
+void model_library(struct buf *out)
+{
+	buf_puts(out, curl_version());
+}

@@ -180,3 +180,10 @@ enum status pg_script(struct pg *pg, const char *sql, struct err *err)
 {
 	return check(pg, PQexec(pg->conn, sql), NULL, err);
 }
+
+void pg_library(struct buf *out)
+{
+	int version = PQlibVersion(); /* 150004 is 15.4 */
+
+	buf_printf(out, "libpq %d.%d", version / 10000, version % 10000);
+}

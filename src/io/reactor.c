@@ -346,3 +346,8 @@ void reactor_stop(struct reactor *r)
 {
 	uv_stop(&r->loop);
 }
+
+void reactor_library(struct buf *out)
+{
+	buf_printf(out, "libuv %s", uv_version_string());
+}

@@ -4,7 +4,7 @@ import os
 import random
 
 import verify
-from jobs import QUICK_GROUP, QUICK_MODEL, ends, expected_end, job
+from jobs import QUICK_GROUP, QUICK_MODEL, ends, events, expected_end, job
 from stack import Stack, wait_until
 
 LEASE_MS = 2000
@@ -44,6 +44,13 @@ def n_steps(stack):
     return stack.sql("SELECT count(*) FROM draftmill.step")[0][0]
 
 
+def end(*workers):
+    """In order, by SIGTERM: they have started, and nothing is left for them."""
+    for worker in workers:
+        wait_until(lambda: events(worker, "worker_ready"), 20, what="worker_ready")
+        assert worker.terminate() == 0
+
+
 def all_ended(stack, jobs):
     """Whether each has its outcome and every event is out."""
     return n_left(stack) == 0 and len(ends(stack)) >= len(jobs) and {one["id"] for one in jobs} <= set(ends(stack))
@@ -60,11 +67,15 @@ def assert_ends(stack, jobs):
 
 
 def assert_sound(stack, jobs, lost):
-    """Nothing lost, nothing twice, and the trail stands; @lost: the most answers that may be lost. Gives the trail."""
+    """Nothing lost, nothing twice, and the trail stands; @lost: the most answers that may be lost since the stack began. Gives
+    the trail."""
     assert_ends(stack, jobs)
     trail = verify.everything(stack, lost=lost > 0)
-    print(f"{trail.n_lost} answers lost, {lost} allowed; {n_facts(stack, 'resumed')} jobs resumed")
-    assert trail.n_lost <= lost
+    n_intents = sum(sum(verify.intents(trail, one["job_no"])[0].values()) for one in trail.jobs)
+    n_requests = stack.model.stats()["requests"]
+    print(f"{trail.n_lost} answers lost, {lost} allowed; {n_requests} requests by {n_intents} intents; "
+          f"{n_facts(stack, 'resumed')} times resumed")
+    assert trail.n_lost <= lost and n_requests <= n_intents
     stack.consume("draftmill.jobs")  # asserts that the broker has kept all of it
     return trail
 

@@ -1,6 +1,6 @@
 """A worker's connection is cut, or held up, at each edge of each Sync: the same worker goes on and loses nothing."""
 import pytest
-from crashes import assert_sound, crash_stack, jobs_of, n_facts, wait_all_ended
+from crashes import assert_sound, crash_stack, end, jobs_of, n_facts, wait_all_ended
 from jobs import events, send
 from stack import wait_until
 
@@ -38,7 +38,7 @@ def run_cases(stack, strike, prefix):
                 stack.proxy.wait_fired()
             stack.proxy.arm("none")
     assert worker.alive
-    assert worker.terminate() == 0
+    end(worker)
     return done, n_fired
 
 
@@ -59,9 +59,9 @@ def test_a_start_survives_cuts_of_its_control_connection(control_stack, edge):
         worker = stack.start_worker()
         stack.proxy.wait_fired(15)
         wait_until(lambda: events(worker, "worker_ready"), 15)
-        assert worker.terminate() == 0
+        end(worker)
     worker, batch = stack.start_worker(), jobs_of(f"control-{edge}", *CASES)
     send(stack, *batch)
     wait_all_ended(stack, batch, 30)
-    assert worker.terminate() == 0
+    end(worker)
     assert_sound(stack, batch, lost=0)

@@ -3,7 +3,7 @@ import concurrent.futures
 import contextlib
 
 import pytest
-from crashes import assert_sound, crash_stack, jobs_of, n_facts, wait_all_ended
+from crashes import assert_sound, crash_stack, end, jobs_of, n_facts, wait_all_ended
 from jobs import events, send
 from stack import wait_until
 
@@ -49,7 +49,7 @@ class Lane:
     def run_all(self, cases):
         for edge, n in cases:
             self.run(edge, n)
-        assert self.worker.terminate() == 0
+        end(self.worker)
         assert_sound(self.stack, self.jobs, lost=len(CASES) * len(cases))
 
 

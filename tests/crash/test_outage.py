@@ -3,7 +3,7 @@ import threading
 import time
 
 import pytest
-from crashes import all_ended, assert_sound, crash_stack, jobs_of, n_facts, n_left, wait_all_ended
+from crashes import all_ended, assert_sound, crash_stack, end, jobs_of, n_facts, n_left, wait_all_ended
 from jobs import demo_batch, ends, events, send
 from stack import wait_until
 
@@ -65,7 +65,7 @@ def test_all_connections_are_ended_every_two_seconds(stack, batch):
     stack.model.control(latency_ms=20)
     wait_all_ended(stack, batch, 60)
     assert n_ended >= 5 * 2
-    assert [worker.terminate() for worker in workers] == [0, 0]
+    end(*workers)
     assert_sound(stack, batch, lost=n_lost)
 
 
@@ -77,7 +77,7 @@ def test_the_model_is_killed_and_started_again(stack, batch):
     time.sleep(3)
     stack.start_model(generator_ms=5, critic_ms=3, refiner_ms=4, port=port)
     wait_all_ended(stack, batch, 90)
-    assert worker.terminate() == 0
+    end(worker)
     assert events(worker, "breaker_open")
     assert_sound(stack, batch, lost=lost + len(batch))
 
@@ -91,5 +91,5 @@ def test_a_fellow_comes_and_goes_every_four_seconds(stack, batch):
         assert fellow.terminate() == 0
     stack.model.control(latency_ms=20)
     wait_all_ended(stack, batch, 60)
-    assert worker.terminate() == 0
+    end(worker)
     assert_sound(stack, batch, lost=len(batch))

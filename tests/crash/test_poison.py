@@ -1,7 +1,7 @@
 """Who crashes the worker each time is taken out of the way; who was only there when it was killed is not."""
 import pytest
 import verify
-from crashes import assert_sound, jobs_of, n_facts, n_left, wait_all_ended
+from crashes import assert_sound, end, jobs_of, n_facts, n_left, wait_all_ended
 from jobs import ends, send, wait_ended
 from stack import wait_until
 
@@ -20,7 +20,7 @@ def test_a_job_that_crashes_a_step_three_times_fails_alone(stack):
     crash_three_times(stack, f"step:{bad['id']}")
     worker = stack.start_worker(env={"DRAFTMILL_FAILPOINT": f"step:{bad['id']}"})
     wait_all_ended(stack, batch, 30)
-    assert worker.terminate() == 0
+    end(worker)
     assert ends(stack)[bad["id"]] == ("failed", "poison")
     (last,) = stack.sql("SELECT s.fact, s.action, o.draft_no FROM draftmill.step s JOIN draftmill.outcome o USING (job_no) "
                         "JOIN draftmill.job j USING (job_no) WHERE j.id = %s ORDER BY step_no DESC LIMIT 1", [bad["id"]])
@@ -38,7 +38,7 @@ def test_a_job_that_crashes_its_first_step_is_a_dead_letter(stack):
     wait_until(lambda: stack.sql("SELECT 1 FROM draftmill.dead_letter WHERE reason = 'poison' AND encode(value, 'escape') LIKE %s",
                                  [f"%{bad['id']}%"]), 30)
     wait_all_ended(stack, others, 30)
-    assert worker.terminate() == 0
+    end(worker)
     assert bad["id"] not in ends(stack)
     assert_sound(stack, others, lost=20)
 
@@ -53,7 +53,7 @@ def test_kills_during_slow_calls_poison_nobody(stack):
         wait_until(lambda: stack.model.stats()["in_flight"] == 0, 10)
     worker = stack.start_worker()
     wait_all_ended(stack, batch, 60)
-    assert worker.terminate() == 0
+    end(worker)
     assert not [1 for strike in stack.sql("SELECT what FROM draftmill.strike WHERE what NOT LIKE '%/%'")
                 if strike[0] in {str(n) for (n,) in stack.sql("SELECT job_no FROM draftmill.job WHERE id LIKE 'slow-%'")}]
     assert_sound(stack, batch, lost=5 * len(batch) + 20)

@@ -1,7 +1,7 @@
 """The queue is lost with all workers dead in the middle of a batch, and built again from the trail."""
 import time
 
-from crashes import LEASE_MS, assert_sound, n_left, wait_all_ended
+from crashes import LEASE_MS, assert_sound, end, n_left, wait_all_ended
 from jobs import demo_batch, ends, send
 from stack import wait_until
 
@@ -23,5 +23,6 @@ def test_an_emptied_queue_is_rebuilt_from_the_trail(stack):
     stack.model.control(latency_ms=10)
     worker = stack.start_worker()
     wait_all_ended(stack, batch, 60)
-    assert worker.terminate() == 0 and n_left(stack) == 0
+    end(worker)
+    assert n_left(stack) == 0
     assert_sound(stack, batch, lost=len(batch))

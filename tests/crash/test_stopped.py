@@ -2,7 +2,7 @@
 import time
 
 import pytest
-from crashes import LEASE_MS, assert_sound, jobs_of, wait_all_ended
+from crashes import LEASE_MS, assert_sound, end, jobs_of, wait_all_ended
 from jobs import events, send
 from stack import wait_until
 
@@ -61,7 +61,7 @@ def test_another_has_finished_its_jobs(stack):
     stack.model.control(latency_ms=20)
     wait_all_ended(stack, batch, 60)
     assert_ends_and_does_nothing(stack, stopped)
-    assert other.terminate() == 0
+    end(other)
     assert_sound(stack, batch, lost=CONCURRENCY)
 
 
@@ -76,7 +76,7 @@ def test_another_is_at_work_on_its_jobs(stack):
     stack.model.control(latency_ms=20)
     wait_all_ended(stack, batch, 60)
     assert written_by(stack, stopped) == before
-    assert other.terminate() == 0
+    end(other)
     assert_sound(stack, batch, lost=2 * CONCURRENCY)
 
 
@@ -88,7 +88,7 @@ def test_nobody_was_there_to_take_over(stack):
     stack.model.control(latency_ms=20)
     other = start(stack, concurrency=100)
     wait_all_ended(stack, batch, 60)
-    assert other.terminate() == 0
+    end(other)
     assert_sound(stack, batch, lost=3 * CONCURRENCY)
 
 
@@ -98,6 +98,6 @@ def test_a_stop_shorter_than_the_lease_is_nothing(stack):
     worker.sigcont()
     stack.model.control(latency_ms=20)
     wait_all_ended(stack, batch, 60)
-    assert worker.terminate() == 0
+    end(worker)
     assert not stack.sql("SELECT 1 FROM draftmill.step JOIN draftmill.job USING (job_no) WHERE starts_with(id, 'short-') AND fact = 'resumed'")
     assert_sound(stack, batch, lost=3 * CONCURRENCY)

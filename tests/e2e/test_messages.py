@@ -35,6 +35,8 @@ BAD = {
     "two objects": (b'{"id":"a"}{"id":"b"}', "not_json"),
     "NaN": (b'{"id":"bad-nan","profile":"customer-email","revision":NaN}', "not_json"),
     "single quotes": (b"{'id':'a'}", "not_json"),
+    "a NUL in a text": (b'{"id":"a\\u0000b","profile":"customer-email"}', "not_json"),
+    "half a surrogate": (b'{"id":"a\\ud800b","profile":"customer-email"}', "not_json"),
     "a NUL byte behind": (body(id="bad-nul") + b"\0", "not_json"),
     "a key twice": (b'{"id":"a","id":"b","profile":"customer-email"}', "duplicate_key"),
     "a list": (b"[1]", "wrong_type"),
@@ -55,6 +57,7 @@ BAD = {
     "an event without data": (b'{"specversion":"1.0","id":"a","source":"s","type":"t"}', "missing_field"),
     "an unknown profile": (body(id="late-profile", profile="mended"), "unknown_profile"),
 }
+RECORD_BYTES_MAX = 1_000_000  # the limit that brokers have by default; the mock has none
 HEADERS = [("trace", b"\xff\x00bytes"), ("reason", b"mine"), ("none", None), ("trace", b"again")]
 
 
@@ -90,8 +93,8 @@ def sent(stack):
     at(1, body(id="conflict"))
     at(1, body(id="conflict", task="Something else."))
     at(1, body(id="double", source="other"))  # another source: another job
-    drain(stack)
-    return stack.workers[-1]
+    (worker,) = drain(stack, f"--kafka.options.message.max.bytes={RECORD_BYTES_MAX}")
+    return worker
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +126,7 @@ def test_a_bad_message_becomes_a_dead_letter(trail, name):
     assert letter["detail"]
     event_id = next(row["event_id"] for row in trail.outbox if row["job_no"] == letter["letter_no"])
     record = trail.dlq[event_id.encode()]
-    omitted = value is not None and len(value) > 900_000
+    omitted = value is not None and len(value) >= RECORD_BYTES_MAX
     assert record.value == (None if omitted else value) and record.key == b"as received"
     assert record.headers[:len(HEADERS)] == HEADERS
     assert verify.headers_of(record)["reason"] == reason
@@ -210,8 +213,32 @@ def test_all_again_makes_nothing_new_but_the_job_whose_profile_is_mended(stack, 
     assert events(worker, "worker_ended")[0]["n_duplicate"] == len(trail.jobs) + 2
 
 
-def test_a_plain_set_of_topics_is_enough(stack, trail):
-    """Several job topics may be named."""
+def test_a_header_name_that_is_no_text_does_no_harm(stack, trail):
+    """Names of headers are bytes in Kafka; the record is kept, and what comes after it goes on."""
+    for value, name in ((b"no job", b"\xff\xfe"), (body(id="odd-header"), b"ce_\xff"), (b"no job either", b"\"quoted\"\n")):
+        subprocess.run([b"kcat", b"-b", stack.brokers.encode(), b"-t", b"draftmill.jobs", b"-P", b"-p", b"3", b"-H", name + b"=v"],
+                       input=value, check=True)
+    drain(stack, timeout_s=40)
+    assert ends(stack, "odd-header") == {"odd-header": ("passed", "no_issues")}
+    letters = stack.sql("SELECT value FROM draftmill.dead_letter WHERE part = 3 ORDER BY \"offset\"")
+    assert [bytes(value) for (value,) in letters] == [b"no job", b"no job either"]
+
+
+def test_a_dead_letter_can_be_found_by_its_id(trail):
+    assert letter_at(trail, *place_of("an unknown field"))["id"] == "bad-field"
+    assert letter_at(trail, *place_of("an unknown profile"))["id"] == "late-profile"
+    assert letter_at(trail, *place_of("a number as id"))["id"] is None
+
+
+def test_several_job_topics_may_be_named(stack, trail):
     stack.produce("draftmill.urgent", body(id="urgent-1"))
     drain(stack, "--kafka.job_topics=urgent,jobs")
     assert ends(stack, "urgent-") == {"urgent-1": ("passed", "no_issues")}
+
+
+def test_a_broker_that_takes_large_records_gets_them_whole(stack, trail):
+    value = body(id="large-again", task="y" * (2 << 20))
+    stack.produce("draftmill.jobs", value)
+    drain(stack)
+    assert value in [record.value for record in stack.consume("draftmill.jobs.dlq")]
+    verify.everything(stack)

@@ -2,10 +2,10 @@
  * tests/unit/test_model.c - what a POST came to, against a server that answers with given bytes. What counts: a request is
  * sent once, and `nothing was sent` is said only when it is true.
  */
+#include "fake_http.h"
 #include "io/model.h"
 
 #include <arpa/inet.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,106 +15,10 @@
 
 #include <cmocka.h>
 
-/* --- a server of given bytes, one connection at a time --- */
-
-enum then { KEEP, CLOSE, HANG, DEAF }; /* DEAF: closes before it reads a request */
-
-struct act { /* for one request, in order */
-	const char *reply;
-	size_t n_reply;
-	enum then then;
-};
-#define SAY(text) (text), sizeof(text) - 1
-
-struct server {
-	int fd, port;
-	pthread_t thread;
-	const struct act *act;
-	int n_act;
-	int n_requests, n_connections;
-	char request[2 << 20]; /* the last one */
-	size_t n_request_bytes;
-};
-
-/* False: the client has gone. */
-static bool read_request(struct server *s, int fd)
-{
-	size_t n = 0, whole = 0;
-
-	while (!whole || n < whole) {
-		ssize_t got = read(fd, s->request + n, sizeof(s->request) - 1 - n);
-		if (got <= 0)
-			return false;
-		n += (size_t)got;
-		s->request[n] = '\0';
-		char *end = strstr(s->request, "\r\n\r\n");
-		char *length = strstr(s->request, "Content-Length: ");
-		if (!whole && end)
-			whole = (size_t)(end + 4 - s->request) +
-				(length ? (size_t)atol(length + 16) : 0);
-	}
-	s->n_request_bytes = n;
-	s->n_requests++;
-	return true;
-}
-
-static void serve(struct server *s, int fd)
-{
-	char c;
-
-	if (s->n_act > 0 && s->act->then == DEAF) {
-		s->act++;
-		s->n_act--;
-		return;
-	}
-	while (s->n_act > 0 && read_request(s, fd)) {
-		struct act a = *s->act++;
-		s->n_act--;
-		while (a.n_reply > 0) {
-			ssize_t n = send(fd, a.reply, a.n_reply, MSG_NOSIGNAL);
-			if (n <= 0)
-				return;
-			a.reply += n;
-			a.n_reply -= (size_t)n;
-		}
-		if (a.then == CLOSE)
-			return;
-		while (a.then == HANG && read(fd, &c, 1) > 0)
-			;
-	}
-}
-
-static void *server_main(void *arg)
-{
-	struct server *s = arg;
-
-	for (int fd; (fd = accept(s->fd, NULL, NULL)) >= 0;) {
-		s->n_connections++;
-		serve(s, fd);
-		close(fd);
-	}
-	return NULL;
-}
-
-static int listen_somewhere(int backlog, int *port)
-{
-	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t n = sizeof(a);
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	assert_int_equal(bind(fd, (struct sockaddr *)&a, n), 0);
-	assert_int_equal(listen(fd, backlog), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &n), 0);
-	*port = ntohs(a.sin_port);
-	return fd;
-}
-
-/* --- the world of a test --- */
-
 struct world {
 	struct reactor *reactor;
 	struct models *models;
-	struct server server;
+	struct fake_http server;
 	struct endpoint endpoint;
 	char url[64];
 	/* The last callback. */
@@ -137,7 +41,7 @@ static int setup(void **state)
 
 	w->reactor = reactor_new();
 	w->models = models_open(w->reactor, 2);
-	w->server.fd = listen_somewhere(512, &w->server.port);
+	w->server.fd = fake_http_listen(512, &w->server.port);
 	snprintf(w->url, sizeof(w->url), "http://127.0.0.1:%d/v1/chat/completions", w->server.port);
 	w->endpoint =
 		(struct endpoint){.url = w->url, .header = header, .connect_timeout_ms = 2000};
@@ -146,13 +50,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void start(struct world *w, const struct act *act, size_t n_act)
-{
-	w->server.act = act;
-	w->server.n_act = (int)n_act;
-	assert_int_equal(pthread_create(&w->server.thread, NULL, server_main, &w->server), 0);
-}
-#define START(w, act) start((w), (act), sizeof(act) / sizeof((act)[0]))
+#define START(w, act) fake_http_start(&(w)->server, (act), sizeof(act) / sizeof((act)[0]))
 
 static int teardown(void **state)
 {
@@ -160,10 +58,7 @@ static int teardown(void **state)
 
 	models_free(w->models);
 	reactor_free(w->reactor);
-	shutdown(w->server.fd, SHUT_RDWR);
-	if (w->server.act)
-		pthread_join(w->server.thread, NULL);
-	close(w->server.fd);
+	fake_http_end(&w->server);
 	free(w);
 	return 0;
 }
@@ -214,7 +109,7 @@ static void post_and_wait(struct world *w, int64_t timeout_ms)
 
 static void a_reply_is_whole(void **state)
 {
-	static const struct act act[] = {{SAY(OK_TWO), KEEP}};
+	static const struct fake_act act[] = {{SAY(OK_TWO), KEEP}};
 	struct world *w = *state;
 
 	START(w, act);
@@ -228,7 +123,7 @@ static void a_reply_is_whole(void **state)
 
 static void a_request_says_what_it_is_and_no_more(void **state)
 {
-	static const struct act act[] = {{SAY(OK_TWO), KEEP}};
+	static const struct fake_act act[] = {{SAY(OK_TWO), KEEP}};
 	struct world *w = *state;
 	const char *got = w->server.request;
 
@@ -244,7 +139,7 @@ static void a_request_says_what_it_is_and_no_more(void **state)
 
 static void a_large_request_goes_out_whole_and_without_expect(void **state)
 {
-	static const struct act act[] = {{SAY(OK_TWO), KEEP}};
+	static const struct fake_act act[] = {{SAY(OK_TWO), KEEP}};
 	struct world *w = *state;
 	struct buf body = BUF(2 << 20);
 
@@ -261,7 +156,7 @@ static void a_large_request_goes_out_whole_and_without_expect(void **state)
 
 static void headers_are_kept_by_name(void **state)
 {
-	static const struct act act[] = {
+	static const struct fake_act act[] = {
 		{SAY("HTTP/1.1 100 Continue\r\nX-Request-Id: early\r\n\r\n"
 		     "HTTP/1.1 429 Too Many\r\nContent-TYPE:  application/json \r\nRetry-After: 7\r\n"
 		     "Set-Cookie: a=b\r\nX-Request-ID: r1\r\nrequest-id: r2\r\nServer: s\r\n"
@@ -280,7 +175,7 @@ static void headers_are_kept_by_name(void **state)
 
 static void a_connection_is_kept_and_used_again(void **state)
 {
-	static const struct act act[] = {
+	static const struct fake_act act[] = {
 		{SAY(OK_TWO), KEEP}, {SAY(OK_TWO), KEEP}, {SAY(OK_TWO), KEEP}};
 	struct world *w = *state;
 
@@ -294,7 +189,7 @@ static void a_connection_is_kept_and_used_again(void **state)
 /* libcurl alone would send the request a second time, on a new connection, and say that all is well. */
 static void a_kept_connection_that_dies_before_the_reply_is_not_asked_again(void **state)
 {
-	static const struct act act[] = {
+	static const struct fake_act act[] = {
 		{SAY(OK_TWO), KEEP}, {SAY(""), CLOSE}, {SAY(OK_TWO), KEEP}};
 	struct world *w = *state;
 
@@ -311,7 +206,7 @@ static void a_kept_connection_that_dies_before_the_reply_is_not_asked_again(void
 
 static void a_kept_connection_that_was_closed_meanwhile_is_replaced(void **state)
 {
-	static const struct act act[] = {{SAY(OK_TWO), CLOSE}, {SAY(OK_TWO), KEEP}};
+	static const struct fake_act act[] = {{SAY(OK_TWO), CLOSE}, {SAY(OK_TWO), KEEP}};
 	struct world *w = *state;
 
 	START(w, act);
@@ -325,7 +220,7 @@ static void a_kept_connection_that_was_closed_meanwhile_is_replaced(void **state
 
 static void a_new_connection_that_dies_before_the_reply_may_be_billed(void **state)
 {
-	static const struct act act[] = {{SAY(""), CLOSE}};
+	static const struct fake_act act[] = {{SAY(""), CLOSE}};
 	struct world *w = *state;
 
 	START(w, act);
@@ -337,7 +232,7 @@ static void a_new_connection_that_dies_before_the_reply_may_be_billed(void **sta
 
 static void half_the_headers_are_no_reply(void **state)
 {
-	static const struct act act[] = {{SAY(OK "Content-Length: 2\r\n"), CLOSE}};
+	static const struct fake_act act[] = {{SAY(OK "Content-Length: 2\r\n"), CLOSE}};
 	struct world *w = *state;
 
 	START(w, act);
@@ -358,24 +253,24 @@ static void expect_not_whole(struct world *w, const char *body)
 
 static void a_body_cut_short_is_not_whole(void **state)
 {
-	static const struct act act[] = {{SAY(OK "Content-Length: 9\r\n\r\n{}"), CLOSE}};
+	static const struct fake_act act[] = {{SAY(OK "Content-Length: 9\r\n\r\n{}"), CLOSE}};
 
-	START(*state, act);
+	START((struct world *)*state, act);
 	expect_not_whole(*state, "{}");
 }
 
 static void chunks_cut_short_are_not_whole(void **state)
 {
-	static const struct act act[] = {
+	static const struct fake_act act[] = {
 		{SAY(OK "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"), CLOSE}};
 
-	START(*state, act);
+	START((struct world *)*state, act);
 	expect_not_whole(*state, "{}");
 }
 
 static void chunks_with_their_end_are_whole(void **state)
 {
-	static const struct act act[] = {
+	static const struct fake_act act[] = {
 		{SAY(OK "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n"
 			"x-request-id: trailer\r\n\r\n"),
 		 KEEP}};
@@ -390,9 +285,9 @@ static void chunks_with_their_end_are_whole(void **state)
 
 static void a_body_that_ends_with_its_connection_is_not_trusted(void **state)
 {
-	static const struct act act[] = {{SAY(OK "Connection: close\r\n\r\n{}"), CLOSE}};
+	static const struct fake_act act[] = {{SAY(OK "Connection: close\r\n\r\n{}"), CLOSE}};
 
-	START(*state, act);
+	START((struct world *)*state, act);
 	expect_not_whole(*state, "{}");
 }
 
@@ -401,7 +296,7 @@ static void a_body_over_the_limit_is_not_whole(void **state)
 	enum { BODY = 300 << 10 };
 	static char reply[BODY + 128];
 	int n = snprintf(reply, sizeof(reply), OK "Content-Length: %d\r\n\r\n", BODY);
-	struct act act[] = {{reply, (size_t)n + BODY, CLOSE}};
+	struct fake_act act[] = {{reply, (size_t)n + BODY, CLOSE}};
 	struct world *w = *state;
 
 	memset(reply + n, 'x', BODY);
@@ -417,7 +312,7 @@ static void a_body_at_the_limit_is_whole(void **state)
 {
 	static char reply[REPLY_BYTES_MAX + 128];
 	int n = snprintf(reply, sizeof(reply), OK "Content-Length: %d\r\n\r\n", REPLY_BYTES_MAX);
-	struct act act[] = {{reply, (size_t)n + REPLY_BYTES_MAX, KEEP}};
+	struct fake_act act[] = {{reply, (size_t)n + REPLY_BYTES_MAX, KEEP}};
 	struct world *w = *state;
 
 	memset(reply + n, 'x', REPLY_BYTES_MAX);
@@ -429,7 +324,7 @@ static void a_body_at_the_limit_is_whole(void **state)
 
 static void a_redirect_is_a_reply(void **state)
 {
-	static const struct act act[] = {
+	static const struct fake_act act[] = {
 		{SAY("HTTP/1.1 307 Moved\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"),
 		 KEEP}};
 	struct world *w = *state;
@@ -442,7 +337,7 @@ static void a_redirect_is_a_reply(void **state)
 
 static void out_of_time_after_the_request_may_be_billed(void **state)
 {
-	static const struct act act[] = {{SAY(""), HANG}};
+	static const struct fake_act act[] = {{SAY(""), HANG}};
 	struct world *w = *state;
 
 	START(w, act);
@@ -453,7 +348,7 @@ static void out_of_time_after_the_request_may_be_billed(void **state)
 
 static void out_of_time_in_the_body_is_not_whole(void **state)
 {
-	static const struct act act[] = {{SAY(OK "Content-Length: 9\r\n\r\n{}"), HANG}};
+	static const struct fake_act act[] = {{SAY(OK "Content-Length: 9\r\n\r\n{}"), HANG}};
 	struct world *w = *state;
 
 	START(w, act);
@@ -467,7 +362,7 @@ static void out_of_time_before_the_request_sent_nothing(void **state)
 	struct world *w = *state;
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int port, filler[4];
-	int fd = listen_somewhere(0, &port);
+	int fd = fake_http_listen(0, &port);
 
 	/* A full backlog leaves the next SYN without an answer. */
 	a.sin_port = htons((uint16_t)port);
@@ -488,7 +383,7 @@ static void a_refused_connection_sent_nothing(void **state)
 	struct world *w = *state;
 	int port;
 
-	close(listen_somewhere(1, &port));
+	close(fake_http_listen(1, &port));
 	snprintf(w->url, sizeof(w->url), "http://127.0.0.1:%d/", port);
 	post_and_wait(w, 5000);
 	assert_int_equal(w->sent, SENT_NOTHING);
@@ -510,7 +405,7 @@ static void a_name_that_is_none_sent_nothing(void **state)
 
 static void a_failed_tls_handshake_sent_nothing(void **state)
 {
-	static const struct act act[] = {{NULL, 0, DEAF}, {NULL, 0, DEAF}};
+	static const struct fake_act act[] = {{NULL, 0, DEAF}, {NULL, 0, DEAF}};
 	struct world *w = *state;
 
 	START(w, act);
@@ -521,7 +416,7 @@ static void a_failed_tls_handshake_sent_nothing(void **state)
 
 static void a_dropped_transfer_has_no_callback(void **state)
 {
-	static const struct act act[] = {{SAY(""), HANG}, {SAY(OK_TWO), KEEP}};
+	static const struct fake_act act[] = {{SAY(""), HANG}, {SAY(OK_TWO), KEEP}};
 	struct world *w = *state;
 
 	START(w, act);
@@ -536,7 +431,7 @@ static void a_dropped_transfer_has_no_callback(void **state)
 
 static void one_transfer_may_drop_itself_and_another_may_drop_it(void **state)
 {
-	static const struct act act[] = {{SAY(OK_TWO), HANG}, {SAY(OK_TWO), KEEP}};
+	static const struct fake_act act[] = {{SAY(OK_TWO), HANG}, {SAY(OK_TWO), KEEP}};
 	struct world *w = *state;
 
 	START(w, act);
@@ -554,7 +449,7 @@ static void one_transfer_may_drop_itself_and_another_may_drop_it(void **state)
 
 static void what_is_open_at_the_end_is_dropped(void **state)
 {
-	static const struct act act[] = {{SAY(""), HANG}};
+	static const struct fake_act act[] = {{SAY(""), HANG}};
 	struct world *w = *state;
 
 	START(w, act);
@@ -566,13 +461,13 @@ static void what_is_open_at_the_end_is_dropped(void **state)
 static void many_at_once_over_several_multi_handles(void **state)
 {
 	enum { N = 300 };
-	static struct act act[N];
+	static struct fake_act act[N];
 	struct world *w = *state;
 
 	models_free(w->models);
 	w->models = models_open(w->reactor, N);
 	for (int i = 0; i < N; i++)
-		act[i] = (struct act){SAY(OK_TWO), CLOSE};
+		act[i] = (struct fake_act){SAY(OK_TWO), CLOSE};
 	START(w, act);
 	w->stop_at = N;
 	for (int i = 0; i < N; i++)
