@@ -29,8 +29,9 @@ enum sent {
 	SENT_MAYBE, /* cut, or out of time after the request and before a reply's headers: may be billed */
 };
 
-/* @reply is empty unless SENT_WHOLE. Its body is `whole` only if Content-Length or chunks framed it: one that ends with its
- * connection may as well have been cut. @reply and @why (libcurl's words; "" if none) are borrowed for the call. Never runs inside model_post(). */
+/* @reply is empty unless SENT_WHOLE. Its body is `whole` if it ended as its framing says. Without Content-Length and chunks
+ * that is the connection's end (RFC 9112, section 6.3), which a cut looks like too: whether such a body is complete, its JSON
+ * tells. @reply and @why (libcurl's words; "" if none) are borrowed for the call. Never runs inside model_post(). */
 typedef void model_done(void *owner, enum sent, const struct http_reply *reply, int64_t latency_ms,
 			const char *why);
 

@@ -65,7 +65,7 @@ static const struct setting table[] = {
 	STRING("models.NAME.id", NULL, "the model as its provider calls it", MODEL(id)),
 	STRING("models.NAME.provider", NULL, "one of the providers above", MODEL(provider)),
 	ROW("text", "", WIRE, "models.NAME.wire", "openai", "wire format", MODEL(wire)),
-	INTEGER("tokens", 1, 100000, "models.NAME.tokens_per_kb", "500", "upper estimate of the input tokens in 1,000 bytes; caps are reserved by it", MODEL(tokens_per_kb)),
+	INTEGER("tokens", 1, 100000, "models.NAME.tokens_per_kb", "600", "upper estimate of the input tokens in 1,000 bytes; caps are reserved by it", MODEL(tokens_per_kb)),
 	INTEGER("tokens", 1, 1000000000, "models.NAME.max_output_tokens", "16384", "most the model writes in one reply", MODEL(max_output_tokens)),
 	MS(1, DAY_MS, "models.NAME.timeout_ms", "60000", "longest time of one call", MODEL(timeout_ms)),
 	ROW("text", "", CHOICE, "models.NAME.sampling", "omit", "send the temperature, or omit it where the model takes none", MODEL(sampling), .choice = setting_samplings),

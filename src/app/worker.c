@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ enum {
 	TICK_MS = 500,
 	RECORDS_A_TURN = 64, /* so that a turn stays short */
 	CLUSTER_WAIT_MS = 10000,
+	LEAVE_MS = 5000,
 	PROGRESS_TICKS = 20,
 };
 
@@ -37,8 +39,9 @@ struct worker {
 	struct publisher *publisher;
 	struct marks *marks;
 	struct blame *blame;
-	struct timer *tick, *limit; /* limit: of STOPPING */
-	struct arena *arena;	    /* of what lives as long as the worker */
+	struct timer *tick, *limit; /* limit: of STOPPING, then of LEAVING */
+	bool left;
+	struct arena *arena; /* of what lives as long as the worker */
 	const char *cluster;
 
 	bool drain;
@@ -260,6 +263,10 @@ static void leave_fleet(void *owner)
 {
 	struct worker *w = owner;
 
+	if (w->left)
+		return;
+	w->left = true;
+	timer_stop(w->limit);
 	fleet_leave(w->fleet, end_loop, w);
 }
 
@@ -289,14 +296,19 @@ static void leave(struct worker *w)
 {
 	w->state = LEAVING;
 	log_progress(w, "worker_leaving");
-	timer_stop(w->limit);
 	close_work(w);
+	timer_start(w->limit, LEAVE_MS, 0); /* a broker that is down does not answer the farewell */
 	consumer_close(w->consumer, leave_fleet, w);
 }
 
 static void on_limit(void *owner)
 {
-	leave(owner);
+	struct worker *w = owner;
+
+	if (w->state == LEAVING)
+		leave_fleet(w);
+	else
+		leave(w);
 }
 
 static void stop(struct worker *w, const char *why)
@@ -453,12 +465,24 @@ static enum status open_fleet(struct worker *w, struct err *err)
 	return ST_OK;
 }
 
+/* A connection a call: the usual soft limit of 1,024 is less than the jobs in flight. */
+static void raise_descriptors(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static enum status open_all(struct worker *w, struct err *err)
 {
 	struct runs_config c = {
 		.settings = w->settings, .profiles = w->profiles, .hooks = &hooks, .owner = w};
 	enum status s;
 
+	raise_descriptors();
 	w->arena = arena_new();
 	w->reactor = c.reactor = reactor_new();
 	reactor_guard(w->reactor, guard, w);

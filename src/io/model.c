@@ -52,7 +52,6 @@ struct transfer {
 	struct buf request, headers, body;
 	int n_sendings;	  /* how often libcurl was about to send the request */
 	bool has_headers; /* of the final reply, all of them */
-	bool framed;	  /* they say where the body ends */
 	int64_t begin_ms;
 	model_done *done;
 	void *owner;
@@ -172,7 +171,6 @@ static void read_header(struct transfer *t, struct str line)
 		return;
 	struct str name = str_sub(line, 0, (size_t)colon);
 	struct str value = str_trim(str_sub(line, (size_t)colon + 1, line.n));
-	t->framed |= name_is(name, "content-length") || name_is(name, "transfer-encoding");
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
 		if (name_is(name, kept[i]))
 			buf_printf(&t->headers, "%s: %.*s\n", kept[i], STR_ARG(value));
@@ -189,7 +187,6 @@ static size_t on_header(char *p, size_t size, size_t n, void *owner)
 		return size * n; /* a trailer of a chunked body */
 	if (str_starts(line, "HTTP/")) {
 		buf_clear(&t->headers);
-		t->framed = false;
 	} else if (line.n > 0) {
 		read_header(t, line);
 	} else {
@@ -409,7 +406,7 @@ struct transfer *model_post(struct models *m, const struct endpoint *e, struct b
 	t->request = *body;
 	buf_init(body, body->max);
 	t->n_sendings = 0;
-	t->has_headers = t->framed = false;
+	t->has_headers = false;
 	t->why[0] = '\0';
 	t->begin_ms = clock_mono_ms();
 	t->done = done;
@@ -471,8 +468,7 @@ static void deliver(struct transfer *t, CURLcode rc)
 		reply.status = (int)status;
 		reply.headers = buf_view(&t->headers);
 		reply.body = buf_view(&t->body);
-		/* A body that ends with its connection may as well have been cut. */
-		reply.whole = rc == CURLE_OK && t->framed;
+		reply.whole = rc == CURLE_OK;
 	}
 	leave(t);
 	t->done(t->owner, sent, &reply, clock_mono_ms() - t->begin_ms, why);

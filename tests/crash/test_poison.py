@@ -1,8 +1,6 @@
 """Who crashes the worker each time is taken out of the way; who was only there when it was killed is not."""
-import pytest
-import verify
-from crashes import assert_sound, end, jobs_of, n_facts, n_left, wait_all_ended
-from jobs import ends, send, wait_ended
+from crashes import assert_sound, end, jobs_of, wait_all_ended
+from jobs import ends, send
 from stack import wait_until
 
 SIGABRT = -6
