@@ -127,15 +127,15 @@ $(UNIT) $(PROPERTY) $(FUZZ): $T/%: $T/obj/tests/%.o $(FAKES) $T/rest.a $T/core.a
 # Programs of the tests that stand for the outer world: one file each, no code of src/.
 $(TOOLS): $T/lib/%: tests/lib/%.c $T/flags
 	$(call say,LD)
-	$(Q)$(COMPILE_TOOL) -MMD -MF $@.d -o $@ $< $(LIBS)
+	$(Q)$(COMPILE_TOOL) -MMD -MP -MF $@.d -o $@ $< $(LIBS)
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	$(call say,CC)
-	$(Q)$(COMPILE) $(if $(filter $<,$(STATED_C)),$(STATED)) -MMD -c -o $@ $<
+	$(Q)$(COMPILE) $(if $(filter $<,$(STATED_C)),$(STATED)) -MMD -MP -c -o $@ $<
 
 $T/obj/%.o: %.c $T/flags
 	$(call say,CC)
-	$(Q)$(COMPILE_TEST) $(if $(filter $<,$(STATED_C)),$(STATED)) -MMD -c -o $@ $<
+	$(Q)$(COMPILE_TEST) $(if $(filter $<,$(STATED_C)),$(STATED)) -MMD -MP -c -o $@ $<
 
 # The command lines as text: when they change, what they made is made again.
 remember = @mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' >$@
@@ -144,5 +144,8 @@ $(BUILD)/flags $T/flags: FORCE
 $(BUILD)/stated: FORCE
 	$(call remember,$(STATED))
 $(call objects,$(BUILD),$(STATED_C)) $(call objects,$T,$(STATED_C)): $(BUILD)/stated
+
+# A header that is gone: what was made with it is made again.
+%.h: ;
 
 -include $(OBJECTS:.o=.d) $(TEST_OBJ:.o=.d) $(TOOLS:=.d)

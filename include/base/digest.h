@@ -27,10 +27,6 @@ void sha256_salted(const uint8_t salt[SALT_BYTES], struct str text, uint8_t out[
 void uuid5(const uint8_t space[UUID_BYTES], struct str name, uint8_t out[UUID_BYTES]);
 void uuid_text(const uint8_t uuid[UUID_BYTES], char out[UUID_TEXT + 1]);
 
-/* 2 * n lower-case digits and a NUL into @out. */
-void hex_text(const uint8_t *p, size_t n, char *out);
-bool hex_read(struct str hex, uint8_t *out, size_t n); /* exactly 2 * n digits */
-
 /* OpenSSL's name and version, for `draftmill --version`. */
 void digest_library(struct buf *out);
 

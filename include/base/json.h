@@ -58,7 +58,7 @@ bool json_get_bool(const struct json *object, const char *key, bool *out);
 /* Canonical text: members in byte order of their keys, no white space, integers in decimal, strings escaped as
  * json_put_str() does. A double is ST_INVALID: what is hashed holds integers only. */
 enum status json_canonical(const struct json *, struct buf *out) MUST_CHECK;
-/* The same without the ban: doubles in %.17g, members in the order of the text. */
+/* The same without the ban: doubles in %.17g with a point or an exponent, members in the order of the text. */
 void json_print(const struct json *, struct buf *out);
 
 /* Writer: commas and quotes are its business, nesting is the caller's.

@@ -55,10 +55,23 @@ struct str str_trim(struct str s);
 /* bytes [at, at + n) of @s, clipped to it */
 struct str str_sub(struct str s, size_t at, size_t n);
 
+/* The first @max bytes of @s at most, not ending inside a UTF-8 sequence. */
+struct str str_cut(struct str s, size_t max);
+
+/* Whether each byte of @s is one of @set; of an empty @s it is. */
+bool str_only(struct str s, const char *set);
+
+/* The place of @s among @names, NULL at their end; -1: it is none of them. */
+int str_among(struct str s, const char *const *names);
+
 /* Byte order; for qsort and for canonical key order. */
 int str_cmp(struct str a, struct str b);
 
 /* Whole of @s is a decimal integer in [min, max], no sign but '-', no spaces, no leading zero. */
 bool str_to_int(struct str s, int64_t min, int64_t max, int64_t *out);
+
+/* 2 * n lower-case digits and a NUL into @out. */
+void hex_text(const uint8_t *p, size_t n, char *out);
+bool hex_read(struct str hex, uint8_t *out, size_t n); /* exactly 2 * n digits, in any case */
 
 #endif

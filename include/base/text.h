@@ -14,6 +14,11 @@ struct str text_to_utf8(struct arena *, struct str s);
 
 /* Extended grapheme clusters (UAX #29); CRLF is one. */
 int64_t text_graphemes(struct str);
+/* End of the cluster that begins at byte @at; at < s.n. */
+size_t text_grapheme_end(struct str s, size_t at);
+
+/* Without white space of any script at both ends. */
+struct str text_trim(struct str);
 
 /* Runs of letters, marks, digits and joining ' or - between them. In scripts without spaces (Han, Hiragana, Katakana, Thai,
  * Lao, Khmer, Myanmar) each grapheme is a word: a stated approximation of UAX #29 without a dictionary. */
@@ -32,6 +37,8 @@ struct str text_bare(struct arena *, struct str);
 /* Decodes one code point at *at and moves *at behind it; -1 at the end.
  * An ill-formed byte is U+FFFD. */
 int32_t text_next(struct str, size_t *at);
+/* Decodes the code point that ends at *at and moves *at to its begin; -1 at the beginning. */
+int32_t text_before(struct str, size_t *at);
 
 /* utf8proc's name and version, for `draftmill --version`. */
 void text_library(struct buf *out);

@@ -1,6 +1,6 @@
 /*
  * base/yaml.h - the part of YAML that configuration needs, over libyaml: maps, lists, scalars. Anchors, aliases, tags,
- * several documents, duplicate keys and keys that are not scalars are refused by name and line. A scalar is text here;
+ * several documents, duplicate keys, keys that are not scalars and NUL characters are refused by name and line. A scalar is text here;
  * the table that reads it gives the type. No value (`key:`) is an empty, unquoted scalar.
  */
 #ifndef BASE_YAML_H

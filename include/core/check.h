@@ -23,6 +23,11 @@
 struct job;
 struct check_type;
 
+enum {
+	CHECKS_MAX = 100,	       /* of a profile; of a job as well (job.schema.json) */
+	CHECK_DETAIL_BYTES_MAX = 1000, /* what is over it ends in "..." */
+};
+
 struct check {
 	struct str name; /* [a-z0-9_-]{1,40}, one of its kind in a profile */
 	const struct check_type *type;
@@ -43,8 +48,8 @@ struct check_type {
 	/* Reads the arguments of @spec into *args (arena). ST_INVALID: *err names the key and the mend; unknown keys are refused by check_read(). */
 	enum status (*read)(struct arena *a, const struct json *spec, const void **args,
 			    struct err *err);
-	/* Sets ok, detail, at, n. */
-	void (*run)(struct arena *a, const void *args, const struct job *, struct str text,
+	/* Sets ok, detail, at, n. What is in @scratch, the detail too, is gone after check_run(), which copies it. */
+	void (*run)(struct arena *scratch, const void *args, const struct job *, struct str text,
 		    struct check_result *out);
 	/* The constraint as one sentence for a prompt, without a final line end. */
 	void (*phrase)(const void *args, const struct job *, bool japanese, struct buf *out);
@@ -57,6 +62,9 @@ enum status check_read(struct arena *a, const struct json *spec, struct check *o
 
 void check_run(struct arena *a, const struct check *, const struct job *, struct str text,
 	       struct check_result *out);
+
+/* Writes what the trail and the events tell of a result into an open object. */
+void check_put(const struct check_result *, bool with_detail, struct json_out *);
 
 /* The table of types, for documentation and for suggestions; NULL past the end. */
 const struct check_type *check_type_at(size_t i);

@@ -52,8 +52,8 @@
 	                                "プロバイダーがこの要求を受け付けないか、通信が繰り返し途切れました") \
 	X(expired,           escalated, "its not_after has passed", \
 	                                "期限 (not_after) を過ぎました") \
-	X(diverged,          escalated, "this version of the program would have decided a stored step differently", \
-	                                "このバージョンでは保存済みの手順と異なる判断になります") \
+	X(diverged,          escalated, "the program and its settings of today cannot go on from the stored steps", \
+	                                "現在のプログラムと設定では、保存済みの手順を引き継げません") \
 	X(cancelled,         failed,    "a person cancelled it", \
 	                                "人が取り消しました") \
 	X(poison,            failed,    "it crashed the worker three times, or cannot be stored", \

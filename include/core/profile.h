@@ -18,7 +18,6 @@ enum stakes { STAKES_LOW, STAKES_NORMAL, STAKES_HIGH, N_STAKES };
 enum language { LANG_EN, LANG_JA, N_LANGUAGES };
 enum sampling { SAMPLING_SEND, SAMPLING_OMIT }; /* of temperature */
 enum schema_mode { SCHEMA_MODE_JSON_SCHEMA, SCHEMA_MODE_JSON_OBJECT, SCHEMA_MODE_NONE };
-const char *mode_name(enum mode);
 const char *role_name(enum role);
 const char *stakes_name(enum stakes);
 const char *language_name(enum language); /* "en" "ja" */

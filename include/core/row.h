@@ -59,7 +59,7 @@ struct step_row {
 	int64_t call_no;
 	int64_t worker_id, at_ms, active_ms;
 	struct str stop; /* STOPPED: why */
-	int64_t lost; /* RESUMED, STOPPED: bit i = the i-th open call, by number, lost an attempt */
+	int64_t lost; /* RESUMED, STOPPED: lost attempts of the open calls, by number; a byte each, the first the lowest */
 	int64_t n_maybe_billed; /* REPLIED, CALL_FAILED: earlier attempts of this call that may have been billed */
 	int64_t intents; /* bit i = the i-th call of the action carries its intent in this row */
 	struct str role, model_asked, model, request_id, class, finish_reason;

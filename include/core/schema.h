@@ -21,12 +21,9 @@ enum status schema_read(struct arena *a, struct str json, const struct schema **
 			struct err *err) MUST_CHECK;
 
 /* The first fault in the order of the text; what is missing in an object comes after its members. *err: JSON pointer as a URI
- * fragment ("#/tags/3"), what was found, what fits; never a value of the text. */
-enum schema_fault schema_check(const struct schema *, const struct json *value,
+ * fragment ("#/tags/3"), what was found, what fits; never a value of the text. Member @given of the outermost object may be
+ * missing: an envelope gives it. NULL: none. */
+enum schema_fault schema_check(const struct schema *, const struct json *value, const char *given,
 			       struct err *err) MUST_CHECK;
-
-/* The same, but member @given of the outermost object may be missing: an envelope gives it. NULL: none. */
-enum schema_fault schema_check_given(const struct schema *, const struct json *value,
-				     const char *given, struct err *err) MUST_CHECK;
 
 #endif

@@ -35,8 +35,8 @@ struct fact {
 		reply; /* replied, call_failed: as read by the wire format; in the job's arena */
 	int64_t latency_ms; /* replied, call_failed: of the last attempt */
 	int n_maybe_billed; /* replied, call_failed: earlier attempts of this call that may have been billed, for replied without the last */
-	bool lost
-		[LOOP_CALLS]; /* resumed, stopped: an attempt was under way, by open call, lowest number first */
+	int lost[LOOP_CALLS]; /* resumed, stopped: attempts that may have been billed and that no step tells of: what was
+				 under way and what broke off before; by open call, lowest number first */
 	enum stop_reason stop; /* stopped */
 };
 

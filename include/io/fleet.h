@@ -74,7 +74,7 @@ void fleet_adopt(struct fleet *, int n_jobs);
  * twice, 5 s apart, was lost with an answer: it comes by ->job or ->event like an orphan. */
 typedef bool fleet_known_fn(void *owner, int64_t job_no, struct str what);
 void fleet_knows(struct fleet *, fleet_known_fn *, void *owner);
-/* Jobs, by the last heartbeat and what was taken over since; intake leaves room for them. */
+/* Jobs, by the last heartbeat and what was taken over since, and all that is still being loaded; intake leaves room for them. */
 int64_t fleet_n_orphans(const struct fleet *);
 
 /* The mark of a partition as last read from the database, -1: none. Read at ready and every heartbeat. */

@@ -55,7 +55,7 @@ static const char case_sql[] =
 	"      where job_no = $1::bigint and action like 'call %' group by 1) o "
 	"    left join draftmill.step s on s.job_no = $1::bigint and s.call_no = o.call_no) x), "
 	"'takeovers', (select coalesce(json_agg(x order by step_no), '[]') from ( "
-	"  select step_no, at, worker_id, (lost & 1) + (lost >> 1) as n_lost, cost_micro_usd "
+	"  select step_no, at, worker_id, (lost & 255) + (lost >> 8) as n_lost, cost_micro_usd "
 	"  from draftmill.step where job_no = $1::bigint and fact = 'resumed') x), "
 	"'outcome', (select row_to_json(x) from ( "
 	"  select outcome, stop_reason, $2::json ->> stop_reason as why, draft_no, score, n_iterations, n_calls, tokens_in, "

@@ -113,16 +113,16 @@ void run_feed(struct run *r, const struct fact *f)
 	store(r);
 }
 
-void run_end_outside(struct run *r, int step_no, enum stop_reason why, const struct history *h,
-		     int draft_no)
+void run_end_outside(struct run *r, const struct loop_output *end, const struct history *h)
 {
 	r->fact = (struct fact){.type = FACT_stopped,
 				.at_ms = clock_unix_ms(),
 				.call_no = -1,
 				.active_ms = h->active_ms,
-				.stop = why};
-	r->out = (struct loop_output){
-		.step_no = step_no, .role = N_ROLES, .finished = true, .finish = {why, draft_no}};
+				.stop = end->finish.why};
+	r->out = *end;
+	r->out.role = N_ROLES;
+	r->out.finished = true;
 	r->out.action = step_action(r->arena, &r->out);
 	drop_calls(r);
 	make_rows(r, h);
@@ -131,12 +131,13 @@ void run_end_outside(struct run *r, int step_no, enum stop_reason why, const str
 
 /* ---- stored: now, and only now, act ---- */
 
-static bool in_flight(const struct run *r, int call_no)
+/* Attempts of an open call that may have been billed. */
+static int lost_attempts(const struct run *r, int call_no)
 {
 	for (int i = 0; i < r->n_call; i++)
 		if (r->call[i]->call.no == call_no)
-			return r->call[i]->in_flight;
-	return false;
+			return r->call[i]->retry.n_maybe_billed + r->call[i]->in_flight;
+	return 0;
 }
 
 /* What ends it from outside is a level: it holds until the loop has heard it. */
@@ -154,7 +155,7 @@ void run_heed_stop(struct run *r)
 		return;
 	n = loop_open(r->loop, open);
 	for (int i = 0; i < n; i++)
-		f.lost[i] = in_flight(r, open[i]->no);
+		f.lost[i] = lost_attempts(r, open[i]->no);
 	run_feed(r, &f);
 }
 
@@ -184,7 +185,7 @@ static void act(struct run *r)
 	memset(r->last_attempt, 0, sizeof(r->last_attempt));
 }
 
-/* PostgreSQL will not have this step's data: the job ends in its place, naming no draft. */
+/* PostgreSQL will not have this step's data: the job ends in its place, naming no draft. What the step cost was spent. */
 static void refused(struct run *r, const struct stored_why *why)
 {
 	log_error("job_refused", L_INT("job_no", r->job_no), L_STR("sqlstate", why->sqlstate),
@@ -194,7 +195,11 @@ static void refused(struct run *r, const struct stored_why *why)
 		return;
 	}
 	run_return_slots(r);
-	run_end_outside(r, r->out.step_no, STOP_poison, loop_history(r->loop), -1);
+	run_end_outside(r,
+			&(struct loop_output){.step_no = r->out.step_no,
+					      .cost_micro_usd = r->out.cost_micro_usd,
+					      .finish = {STOP_poison, -1}},
+			loop_history(r->loop));
 }
 
 void run_stored(void *owner, enum stored how, const struct stored_why *why)

@@ -4,9 +4,10 @@
  */
 #include "run_private.h"
 
+#include "app/failpoint.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "core/cost.h"
+#include "base/text.h"
 
 enum { ASK_AGAIN_MS = 500 }; /* until the lease or the database lets it be sent */
 
@@ -231,7 +232,7 @@ static void classify(struct run_call *c, enum sent sent, const struct http_reply
 		return;
 	}
 	out->class = sent == SENT_NOTHING ? REPLY_unsent : REPLY_broken_off;
-	out->detail = arena_str(c->run->arena, str_c(why));
+	out->detail = text_to_utf8(c->run->arena, arena_str(c->run->arena, str_c(why)));
 }
 
 static void log_failure(const struct run_call *c, const struct reply *reply, int status)
@@ -246,6 +247,7 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 {
 	static const struct http_reply none;
 	struct run_call *c = owner;
+	const struct runs_config *cfg = &c->run->runs->c;
 	const int64_t at_ms = clock_unix_ms();
 	struct reply reply;
 
@@ -253,7 +255,10 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 	on_wire(c->run, -1);
 	if (sent != SENT_WHOLE)
 		http = &none;
+	cfg->hooks->in_hand(cfg->owner, NULL, c->run->job_no);
+	failpoint("reply", c->run->job->id);
 	classify(c, sent, http, at_ms, why, &reply);
+	cfg->hooks->in_hand(cfg->owner, NULL, 0);
 	c->has_slot = c->in_flight = false;
 	limit_give(c->service->limit, reply.class);
 	if (reply.class <= REPLY_refused) {

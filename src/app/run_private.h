@@ -84,9 +84,9 @@ stored_fn run_stored;
 void run_heed_stop(struct run *);
 /* Gives back the slots of calls that r->rows carries the intents of and that will not be sent. */
 void run_return_slots(struct run *);
-/* Ends the job without its loop: it crashed workers, cannot be stored, or its trail is not this program's. */
-void run_end_outside(struct run *, int step_no, enum stop_reason, const struct history *,
-		     int draft_no);
+/* Ends the job without its loop: it crashed workers, cannot be stored, or its trail is not this program's. Of @end: step_no,
+ * cost_micro_usd, finish. */
+void run_end_outside(struct run *, const struct loop_output *end, const struct history *);
 
 /* ---- run_call.c ---- */
 struct service *service_of(struct runs *, const struct model *);

@@ -88,10 +88,28 @@ static void end_outside(struct run *r, const struct orphan_job *o, enum stop_rea
 	struct history *h = arena_alloc(r->arena, sizeof(*h));
 
 	history_of_rows(r, o, h);
-	run_end_outside(r, o->n_step, why, h, why == STOP_poison ? -1 : h->n_draft - 1);
+	run_end_outside(
+		r,
+		&(struct loop_output){.step_no = o->n_step,
+				      .finish = {why, why == STOP_poison ? -1 : h->n_draft - 1}},
+		h);
 }
 
 /* ---- with the loop ---- */
+
+/* The profile is of its time, the settings are of today. */
+static enum status find_models(struct run *r, struct err *err)
+{
+	for (int i = 0; i < N_ROLES; i++) {
+		const struct model *m = &r->profile->model[i];
+
+		if (m->name.p && !service_of(r->runs, m))
+			return err_set(err, ST_DIVERGED,
+				       "its %s \"%.*s\" is no model of the settings", role_name(i),
+				       STR_ARG(m->name));
+	}
+	return ST_OK;
+}
 
 static enum status read_job(struct run *r, const struct orphan_job *o, struct err *err)
 {
@@ -110,7 +128,7 @@ static enum status read_job(struct run *r, const struct orphan_job *o, struct er
 		return ST_DIVERGED;
 	memcpy(job->salt, row->salt, SALT_BYTES);
 	r->job = job;
-	return ST_OK;
+	return find_models(r, err);
 }
 
 static const struct model *model_asked(const struct loop *l, const struct step_row *s)
@@ -142,23 +160,29 @@ static enum status replay_step(struct replay *p, const struct step_row *s, struc
 	return ST_OK;
 }
 
-/* An intent since the call was last opened whose end is not stored: an attempt may have been under way. */
-static bool lost_attempt(const struct replay *p, int call_no, int *last_attempt)
+/* What the last worker left of an open call: its attempts that may have been billed. A row of an attempt tells how the one before
+ * it ended; how the last one did is unknown. @active_ms: what the others took is added. */
+static int lost_attempts(const struct replay *p, int call_no, int *last_attempt, int64_t *active_ms)
 {
 	const struct step_row *opened = p->opened[call_no];
-	bool lost = p->intent[call_no];
+	bool last = p->intent[call_no];
+	int n_maybe_billed = 0;
 
 	*last_attempt = 0;
 	for (int i = 0; i < p->orphan->n_attempt; i++) {
 		const struct attempt_row *t = &p->orphan->attempt[i];
+		const enum reply_class class = reply_class_read(t->why);
 
 		if (t->call_no != call_no)
 			continue;
-		if (t->attempt_no > *last_attempt)
-			*last_attempt = (int)t->attempt_no;
-		lost |= t->worker_id == opened->worker_id && t->at_ms >= opened->at_ms;
+		*last_attempt = (int)t->attempt_no;
+		if (t->worker_id != opened->worker_id)
+			continue;
+		last = true;
+		*active_ms += known(t->latency_ms);
+		n_maybe_billed += class < N_REPLY_CLASSES && reply_maybe_billed(class);
 	}
-	return lost;
+	return n_maybe_billed + last;
 }
 
 static enum status replay(struct run *r, const struct orphan_job *o, struct fact *resumed,
@@ -177,9 +201,11 @@ static enum status replay(struct run *r, const struct orphan_job *o, struct fact
 	n = loop_open(r->loop, open);
 	if (!n)
 		return err_set(err, ST_DIVERGED, "no call is open after %d steps", o->n_step);
+	r->active_ms = o->step[o->n_step - 1].active_ms;
 	for (int i = 0; i < n; i++)
-		resumed->lost[i] = lost_attempt(&p, open[i]->no, &r->last_attempt[i]);
-	resumed->active_ms = r->active_ms = o->step[o->n_step - 1].active_ms;
+		resumed->lost[i] =
+			lost_attempts(&p, open[i]->no, &r->last_attempt[i], &r->active_ms);
+	resumed->active_ms = r->active_ms;
 	return ST_OK;
 }
 
@@ -200,7 +226,6 @@ void runs_orphan(struct runs *rs, const struct orphan_job *o)
 	}
 	rs->c.hooks->in_hand(rs->c.owner, NULL, r->job_no);
 	status = replay(r, o, &resumed, &err);
-	rs->c.hooks->in_hand(rs->c.owner, NULL, 0);
 	if (status == ST_OK) {
 		run_feed(r, &resumed);
 		return;
@@ -208,4 +233,5 @@ void runs_orphan(struct runs *rs, const struct orphan_job *o)
 	log_error("job_diverged", L_INT("job_no", r->job_no), L_STR("why", err.text));
 	r->loop = NULL;
 	end_outside(r, o, STOP_diverged);
+	rs->c.hooks->in_hand(rs->c.owner, NULL, 0);
 }

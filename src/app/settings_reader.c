@@ -15,7 +15,7 @@ void settings_fault(struct settings_reader *r, struct origin origin, const char 
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(err.text, sizeof(err.text), format, args);
+	err_setv(&err, format, args);
 	va_end(args);
 	err_at(&err, "%s: ", origin.place);
 	r->n_fault++;
@@ -77,11 +77,9 @@ void settings_defaults(struct settings_reader *r)
 static bool may_add(struct settings_reader *r, struct str name, int n, int most,
 		    struct origin origin)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
-	bool fine = name.n > 0 && name.n <= NAME_BYTES_MAX;
+	bool fine = name.n > 0 && name.n <= NAME_BYTES_MAX &&
+		    str_only(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
 
-	for (size_t i = 0; i < name.n; i++)
-		fine = fine && memchr(allowed, name.p[i], sizeof(allowed) - 1);
 	if (!fine)
 		settings_fault(r, origin,
 			       "\"%.*s\" is no name here; give 1 to %d characters of a-z 0-9 -",

@@ -9,7 +9,7 @@
 
 enum { SHOWN_BYTES = 60 }; /* of a value in a message */
 
-#define SHOWN(s) STR_ARG(str_sub((s), 0, SHOWN_BYTES))
+#define SHOWN(s) STR_ARG(str_cut((s), SHOWN_BYTES))
 
 /* Decimal text times @scale (a power of ten), exactly: no sign, no exponent, no digit that @scale does not hold. */
 static bool read_decimal(struct str s, int64_t scale, int64_t *out)

@@ -1,93 +1,127 @@
 #include "app/try.h"
 
+#include "app/page.h"
 #include "app/run.h"
-#include "base/log.h"
 
 #include <stdio.h>
 #include <sysexits.h>
+#include <unistd.h>
 
-struct
-try {
+struct trial {
 	struct reactor *reactor;
+	struct page page;
 	int64_t n_number;
 	int exit_status;
 };
 
 /* ---- what a person sees ---- */
 
-static void print_checks(const struct draft *d)
+static void print_checks(struct page *p, const struct draft *d)
 {
-	printf("  draft %d: %d of %d checks red", d->no, d->n_failed, d->n_result);
+	page_printf(p, "  draft %d: %d of %d checks red", d->no, d->n_failed, d->n_result);
 	if (d->from >= 0)
-		printf(", %lld.%lld %% changed", (long long)d->changed_permille / 10,
-		       (long long)d->changed_permille % 10);
-	printf("\n");
-	for (int i = 0; i < d->n_result; i++)
-		if (!d->result[i].ok)
-			printf("    %s %.*s: %.*s\n", d->result[i].check->hard ? "hard" : "soft",
-			       STR_ARG(d->result[i].check->name), STR_ARG(d->result[i].detail));
+		page_printf(p, ", %lld.%lld %% changed", (long long)d->changed_permille / 10,
+			    (long long)d->changed_permille % 10);
+	page_printf(p, "\n");
+	for (int i = 0; i < d->n_result; i++) {
+		const struct check_result *r = &d->result[i];
+
+		if (r->ok)
+			continue;
+		page_printf(p, "    %s %.*s: ", r->check->hard ? "hard" : "soft",
+			    STR_ARG(r->check->name));
+		page_line(p, r->detail);
+		page_printf(p, "\n");
+	}
 }
 
-static void print_critique(const struct critique *c)
+static void print_issue(struct page *p, const struct issue *i)
+{
+	page_printf(p, "    %lld ", (long long)i->severity);
+	page_line(p, i->category);
+	page_printf(p, ": \"");
+	page_line(p, i->snippet);
+	page_printf(p, "\" -> ");
+	page_line(p, i->suggestion);
+	page_printf(p, "\n");
+}
+
+static void print_critique(struct page *p, const struct critique *c)
 {
 	if (!c->valid) {
-		printf("  critique cannot be read: %.*s\n", STR_ARG(c->fault));
+		page_printf(p, "  critique cannot be read: ");
+		page_line(p, c->fault);
+		page_printf(p, "\n");
 		return;
 	}
-	printf("  critique: %s, score %lld\n", c->pass ? "pass" : "fail", (long long)c->score);
+	page_printf(p, "  critique: %s, score %lld\n", c->pass ? "pass" : "fail",
+		    (long long)c->score);
 	for (int i = 0; i < c->n_issue; i++)
-		printf("    %lld %.*s: \"%.*s\" -> %.*s\n", (long long)c->issue[i].severity,
-		       STR_ARG(c->issue[i].category), STR_ARG(c->issue[i].snippet),
-		       STR_ARG(c->issue[i].suggestion));
+		print_issue(p, &c->issue[i]);
 }
 
-static void print_reply(const struct step_row *s)
+static void print_reply(struct page *p, const struct step_row *s)
 {
-	printf("%.*s %.*s call %lld: %.*s", STR_ARG(s->fact), STR_ARG(s->role),
-	       (long long)s->call_no, STR_ARG(s->class));
+	page_printf(p, "%.*s %.*s call %lld: %.*s", STR_ARG(s->fact), STR_ARG(s->role),
+		    (long long)s->call_no, STR_ARG(s->class));
 	if (s->tokens_in != ROW_NULL)
-		printf(", %lld tokens in, %lld out", (long long)s->tokens_in,
-		       (long long)s->tokens_out);
-	printf(", %lld micro-USD, %lld ms\n", (long long)s->cost_micro_usd,
-	       (long long)s->latency_ms);
+		page_printf(p, ", %lld tokens in, %lld out", (long long)s->tokens_in,
+			    (long long)s->tokens_out);
+	page_printf(p, ", %lld micro-USD, %lld ms\n", (long long)s->cost_micro_usd,
+		    (long long)s->latency_ms);
 }
 
-static void print_end(struct try *t, const struct step_rows *rows, const struct history *h)
+static void print_end(struct page *p, const struct outcome_row *o, const struct history *h)
 {
-	const struct outcome_row *o = rows->outcome;
-	const enum stop_reason why = stop_read(o->stop_reason);
+	page_printf(p, "\n%.*s: %.*s (%s)\n", STR_ARG(o->outcome), STR_ARG(o->stop_reason),
+		    stop_sentence(stop_read(o->stop_reason), false));
+	page_printf(
+		p,
+		"%lld calls, %lld tokens in, %lld out, %lld micro-USD, %lld ms with the models\n\n",
+		(long long)o->n_calls, (long long)o->tokens_in, (long long)o->tokens_out,
+		(long long)o->cost_micro_usd, (long long)o->active_ms);
+	if (o->draft_no == ROW_NULL)
+		return;
+	page_text(p, h->draft[o->draft_no].text);
+	page_text_end(p);
+}
 
-	printf("\n%.*s: %.*s (%s)\n", STR_ARG(o->outcome), STR_ARG(o->stop_reason),
-	       stop_sentence(why, false));
-	printf("%lld calls, %lld tokens in, %lld out, %lld micro-USD, %lld ms with the models\n",
-	       (long long)o->n_calls, (long long)o->tokens_in, (long long)o->tokens_out,
-	       (long long)o->cost_micro_usd, (long long)o->active_ms);
-	if (o->draft_no != ROW_NULL)
-		printf("\n%.*s\n", STR_ARG(h->draft[o->draft_no].text));
-	t->exit_status =
-		outcome_of(why) == OUTCOME_passed || outcome_of(why) == OUTCOME_direct ? EX_OK : 1;
+/* Each step as it happens. A reader that has gone does not end the job. */
+static void show_page(struct trial *t)
+{
+	struct err err;
+
+	if (page_write(STDOUT_FILENO, &t->page.text, &err) != ST_OK)
+		t->exit_status = EX_IOERR;
+	buf_clear(&t->page.text);
 }
 
 static void stepped(void *owner, const struct step_rows *rows, const struct loop_output *out,
 		    const struct history *h)
 {
+	struct trial *t = owner;
+
 	if (rows->step.call_no != ROW_NULL)
-		print_reply(&rows->step);
+		print_reply(&t->page, &rows->step);
 	if (out->draft)
-		print_checks(out->draft);
+		print_checks(&t->page, out->draft);
 	if (out->critique)
-		print_critique(out->critique);
-	printf("=> %.*s\n", STR_ARG(out->action));
-	if (rows->outcome)
-		print_end(owner, rows, h);
-	fflush(stdout);
+		print_critique(&t->page, out->critique);
+	page_printf(&t->page, "=> %.*s\n", STR_ARG(out->action));
+	if (rows->outcome) {
+		const enum outcome how = outcome_of(out->finish.why);
+
+		print_end(&t->page, rows->outcome, h);
+		t->exit_status = how == OUTCOME_passed || how == OUTCOME_direct ? EX_OK : 1;
+	}
+	show_page(t);
 }
 
 /* ---- the driver's other wishes ---- */
 
 static int64_t number(void *owner)
 {
-	return ++((struct try *)owner)->n_number;
+	return ++((struct trial *)owner)->n_number;
 }
 
 static int64_t worker_id(void *owner)
@@ -111,15 +145,17 @@ static void settled(void *owner, struct str topic, int32_t partition, int64_t of
 
 static void ended(void *owner, const struct outbox_row *event, int n, const struct outcome_row *o)
 {
-	reactor_stop(((struct try *)owner)->reactor);
+	reactor_stop(((struct trial *)owner)->reactor);
 }
 
 static void dead(void *owner, const struct outbox_row *event, const struct dead_letter_row *l)
 {
-	struct try *t = owner;
+	struct trial *t = owner;
 
-	fprintf(stderr, "draftmill try: no valid job: %.*s: %.*s\n", STR_ARG(l->reason),
-		STR_ARG(l->detail));
+	page_printf(&t->page, "draftmill try: no valid job: %.*s: ", STR_ARG(l->reason));
+	page_line(&t->page, l->detail);
+	fprintf(stderr, "%s\n", t->page.text.p);
+	buf_clear(&t->page.text);
 	t->exit_status = EX_DATAERR;
 	reactor_stop(t->reactor);
 }
@@ -170,7 +206,8 @@ static struct str with_profile(struct arena *a, struct str job, struct str profi
 int try_job(const struct settings *s, struct profiles *profiles, struct str job, struct str profile)
 {
 	struct arena *a = arena_new();
-	struct try t = {.reactor = reactor_new(), .exit_status = EX_SOFTWARE};
+	struct trial t = {
+		.reactor = reactor_new(), .page = PAGE(false), .exit_status = EX_SOFTWARE};
 	struct runs_config c = {.reactor = t.reactor,
 				.settings = s,
 				.profiles = profiles,
@@ -187,7 +224,8 @@ int try_job(const struct settings *s, struct profiles *profiles, struct str job,
 	if (runs_new(&c, &runs, &err) == ST_OK) {
 		runs_message(runs, &m, 0);
 		reactor_run(t.reactor);
-		printf("\nNothing was kept: `try` has no database.\n");
+		page_printf(&t.page, "\nNothing was kept: `try` has no database.\n");
+		show_page(&t);
 	} else {
 		fprintf(stderr, "draftmill try: %s\n", err.text);
 		t.exit_status = EX_CONFIG;
@@ -195,6 +233,7 @@ int try_job(const struct settings *s, struct profiles *profiles, struct str job,
 	trail_free(c.trail);
 	runs_free(runs);
 	models_free(c.models);
+	buf_release(&t.page.text);
 	reactor_free(t.reactor);
 	arena_free(a);
 	return t.exit_status;

@@ -39,12 +39,12 @@ struct worker {
 	struct publisher *publisher;
 	struct marks *marks;
 	struct blame *blame;
-	struct timer *tick, *limit; /* limit: of STOPPING, then of LEAVING */
-	bool left;
-	struct arena *arena; /* of what lives as long as the worker */
+	struct timer *tick, *limit;  /* limit: of STOPPING, then of LEAVING */
+	bool left, broker_is_silent; /* silent: it does not answer the farewell */
+	struct arena *arena;	     /* of what lives as long as the worker */
 	const char *cluster;
 
-	bool drain;
+	bool drain, asks_drained;
 	const struct partition_end *end;
 	int n_end;
 
@@ -305,10 +305,12 @@ static void on_limit(void *owner)
 {
 	struct worker *w = owner;
 
-	if (w->state == LEAVING)
+	if (w->state == LEAVING) {
+		w->broker_is_silent = true;
 		leave_fleet(w);
-	else
+	} else {
 		leave(w);
+	}
 }
 
 static void stop(struct worker *w, const char *why)
@@ -333,17 +335,27 @@ static void on_drained(void *owner, bool drained, int64_t n_left)
 {
 	struct worker *w = owner;
 
+	w->asks_drained = false;
 	if (drained)
 		stop(w, "drained");
 }
 
 /* ---- turn and tick ---- */
 
+/* An event that the broker does not take holds its place: memory has an end. */
+static int64_t n_free(const struct worker *w)
+{
+	const int64_t n =
+		w->settings->in_flight - runs_count(w->runs) - publisher_count(w->publisher);
+
+	return n > 0 ? n : 0;
+}
+
 /* Free slots only, so Kafka holds the backlog; orphans go first. A conflict takes a second number. */
 static int n_wanted(const struct worker *w)
 {
 	const int in_memory = runs_count(w->runs);
-	int64_t n = w->settings->in_flight - in_memory - fleet_n_orphans(w->fleet);
+	int64_t n = n_free(w) - fleet_n_orphans(w->fleet);
 	const int64_t numbers = (fleet_n_numbers(w->fleet) - in_memory) / 2;
 
 	if (w->state != WORKING || w->n_uncounted || !trail_is_up(w->trail) ||
@@ -404,21 +416,22 @@ static void on_blame(void *owner, const struct strike *s, const char *incident)
 static void tick(void *owner)
 {
 	struct worker *w = owner;
-	int64_t n_free;
 
 	if (w->state == STARTING || w->state == LEAVING)
 		return;
-	n_free = w->settings->in_flight - runs_count(w->runs);
 	runs_set_fleet(w->runs, fleet_n_alive(w->fleet));
 	runs_sweep(w->runs, clock_unix_ms());
-	if (w->state == WORKING && !w->n_uncounted)
-		fleet_adopt(w->fleet, n_free > 0 ? (int)n_free : 0);
+	if (w->state == WORKING && !w->n_uncounted &&
+	    publisher_count(w->publisher) < w->settings->in_flight)
+		fleet_adopt(w->fleet, (int)n_free(w));
 	if (++w->n_tick % 2 == 0 && !w->n_uncounted)
 		blame_collect(w->blame, on_blame, w);
 	if (w->n_tick % PROGRESS_TICKS == 0)
 		log_progress(w, "progress");
-	if (w->drain && w->state == WORKING)
+	if (w->drain && w->state == WORKING && !w->asks_drained) {
+		w->asks_drained = true; /* one at a time: heartbeats wait behind it */
 		fleet_drained(w->fleet, w->cluster, w->end, w->n_end, on_drained, w);
+	}
 }
 
 /* ---- start ---- */
@@ -535,6 +548,10 @@ int worker_run(const struct settings *s, struct profiles *profiles, bool drain)
 			 L_STR("cluster", w.cluster));
 		reactor_run(w.reactor);
 		log_progress(&w, "worker_ended");
+		if (w.broker_is_silent) { /* librdkafka would wait for it, a minute long */
+			blame_close(w.blame);
+			_exit(EX_OK);
+		}
 	} else {
 		log_error("worker_cannot_start", L_STR("why", err.text));
 		fprintf(stderr, "draftmill work: %s\n", err.text);

@@ -92,16 +92,10 @@ void buf_printf(struct buf *b, const char *format, ...)
 
 void buf_hex(struct buf *b, const void *p, size_t n)
 {
-	static const char digit[] = "0123456789abcdef";
-	const unsigned char *byte = p;
-
 	if (n > SIZE_MAX / 2 || !reserve(b, 2 * n))
 		return;
-	for (size_t i = 0; i < n; i++) {
-		b->p[b->n++] = digit[byte[i] >> 4];
-		b->p[b->n++] = digit[byte[i] & 15];
-	}
-	b->p[b->n] = '\0';
+	hex_text(p, n, b->p + b->n);
+	b->n += 2 * n;
 }
 
 struct str buf_view(const struct buf *b)

@@ -137,39 +137,6 @@ void uuid_text(const uint8_t uuid[UUID_BYTES], char out[UUID_TEXT + 1])
 	}
 }
 
-void hex_text(const uint8_t *p, size_t n, char *out)
-{
-	static const char digit[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < n; i++) {
-		*out++ = digit[p[i] >> 4];
-		*out++ = digit[p[i] & 15];
-	}
-	*out = '\0';
-}
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-bool hex_read(struct str hex, uint8_t *out, size_t n)
-{
-	if (hex.n / 2 != n || hex.n % 2 != 0)
-		return false;
-	for (size_t i = 0; i < hex.n; i++) {
-		if (hex_value(hex.p[i]) < 0)
-			return false;
-	}
-	for (size_t i = 0; i < n; i++)
-		out[i] = (uint8_t)(hex_value(hex.p[2 * i]) << 4 | hex_value(hex.p[2 * i + 1]));
-	return true;
-}
-
 void digest_library(struct buf *out)
 {
 	buf_puts(out, OpenSSL_version(OPENSSL_VERSION));

@@ -1,6 +1,5 @@
 #include "base/err.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 /* One byte more than fits, to see whether the cut would split a UTF-8 sequence. */
@@ -8,30 +7,31 @@ struct draft {
 	char text[sizeof(((struct err *)0)->text) + 1];
 };
 
-static void set_cut(struct err *err, struct draft *d)
+static void set_cut(struct err *err, const struct draft *d)
 {
-	size_t n = strlen(d->text);
+	struct str text = str_cut(str_c(d->text), sizeof(err->text) - 1);
 
-	if (n >= sizeof(err->text)) {
-		n = sizeof(err->text) - 1;
-		while (n > 0 && (d->text[n] & 0xC0) == 0x80)
-			n--;
-	}
-	memcpy(err->text, d->text, n);
-	err->text[n] = '\0';
+	memcpy(err->text, text.p, text.n);
+	err->text[text.n] = '\0';
+}
+
+void err_setv(struct err *err, const char *format, va_list args)
+{
+	struct draft d;
+
+	if (!err)
+		return;
+	vsnprintf(d.text, sizeof(d.text), format, args);
+	set_cut(err, &d);
 }
 
 enum status err_set(struct err *err, enum status status, const char *format, ...)
 {
-	struct draft d;
 	va_list args;
 
-	if (!err)
-		return status;
 	va_start(args, format);
-	vsnprintf(d.text, sizeof(d.text), format, args);
+	err_setv(err, format, args);
 	va_end(args);
-	set_cut(err, &d);
 	return status;
 }
 

@@ -49,8 +49,7 @@ static bool parse(struct str value, struct json_object **out, struct err *err)
 	json_tokener_free(tok);
 	if (error == json_tokener_success)
 		return true;
-	(void)err_set(err, ST_INVALID, "json-c: %s", json_tokener_error_desc(error));
-	return false;
+	return ERR_SET(err, false, "json-c: %s", json_tokener_error_desc(error));
 }
 
 enum json_fault json_read(struct str text, struct json **out, struct err *err)
@@ -58,10 +57,8 @@ enum json_fault json_read(struct str text, struct json **out, struct err *err)
 	struct json_object *o;
 	struct str value;
 
-	if (text.n > INT32_MAX) {
-		(void)err_set(err, ST_INVALID, "longer than %d bytes", INT32_MAX);
-		return JSON_NOT_JSON;
-	}
+	if (text.n > INT32_MAX)
+		return ERR_SET(err, JSON_NOT_JSON, "longer than %d bytes", INT32_MAX);
 	enum json_fault fault = json_scan(text, &value, err);
 	if (fault != JSON_FINE)
 		return fault;

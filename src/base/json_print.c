@@ -62,6 +62,8 @@ static bool put_double(struct json_out *o, const char *key, double value, const 
 	if (!style->allow_doubles)
 		return false;
 	snprintf(text, sizeof(text), "%.17g", value);
+	if (!strpbrk(text, ".e")) /* as "-0", which would be read as an integer */
+		strcat(text, ".0");
 	json_put_raw(o, key, str_c(text));
 	return true;
 }

@@ -25,8 +25,7 @@ struct scan {
 static bool fail_at(struct scan *s, enum json_fault fault, size_t at, const char *what)
 {
 	s->fault = fault;
-	(void)err_set(s->err, ST_INVALID, "%s at byte %zu", what, at);
-	return false;
+	return ERR_SET(s->err, false, "%s at byte %zu", what, at);
 }
 
 static bool fail(struct scan *s, const char *what)
@@ -115,19 +114,12 @@ static bool scan_number(struct scan *s)
 /* The four digits after "\u". */
 static bool take_hex4(struct scan *s, uint32_t *unit)
 {
-	*unit = 0;
-	for (int i = 0; i < 4; i++) {
-		char c = peek(s);
-		uint32_t digit;
-		if (c >= '0' && c <= '9')
-			digit = (uint32_t)(c - '0');
-		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-			digit = (uint32_t)((c | 32) - 'a' + 10);
-		else
-			return fail(s, "no hexadecimal digit");
-		*unit = *unit << 4 | digit;
-		s->at++;
-	}
+	uint8_t byte[2];
+
+	if (!hex_read(str_sub(s->text, s->at, 4), byte, sizeof(byte)))
+		return fail(s, "no four hexadecimal digits");
+	*unit = (uint32_t)byte[0] << 8 | byte[1];
+	s->at += 4;
 	return true;
 }
 
@@ -269,10 +261,9 @@ static bool keys_differ(struct scan *s, size_t first)
 		if (!str_eq(key[i - 1].name, key[i].name))
 			continue;
 		s->fault = JSON_DUPLICATE_KEY;
-		(void)err_set(s->err, ST_INVALID,
-			      "at byte %zu a second key of one object has the name '%.*s'",
-			      key[i].at, STR_ARG(key[i].name));
-		return false;
+		return ERR_SET(s->err, false,
+			       "at byte %zu a second key of one object has the name '%.*s'",
+			       key[i].at, STR_ARG(key[i].name));
 	}
 	return true;
 }

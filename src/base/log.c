@@ -10,7 +10,7 @@
 /* One write of up to PIPE_BUF bytes is never mixed with another's. */
 enum { LINE_BYTES = 4096, VALUE_BYTES = 512 };
 
-static const char *const level_name[] = {"debug", "info", "warn", "error"};
+static const char *const level_names[] = {"debug", "info", "warn", "error", NULL};
 
 static atomic_int lowest = LOG_INFO;
 
@@ -21,24 +21,11 @@ void log_set_level(enum log_level level)
 
 bool log_level_read(struct str name, enum log_level *out)
 {
-	for (enum log_level level = LOG_DEBUG; level <= LOG_ERROR; level++) {
-		if (str_is(name, level_name[level])) {
-			*out = level;
-			return true;
-		}
-	}
-	return false;
-}
+	int level = str_among(name, level_names);
 
-/* Not inside a UTF-8 sequence. */
-static struct str cut(struct str s)
-{
-	if (s.n <= VALUE_BYTES)
-		return s;
-	s.n = VALUE_BYTES;
-	while (s.n > 0 && (s.p[s.n] & 0xC0) == 0x80)
-		s.n--;
-	return s;
+	if (level >= 0)
+		*out = (enum log_level)level;
+	return level >= 0;
 }
 
 /* A field that the line has no room for is left out whole. */
@@ -49,7 +36,7 @@ static bool put_field(struct json_out *o, const struct log_field *field)
 	if (field->is_int)
 		json_put_int(o, field->key, field->number);
 	else
-		json_put_str(o, field->key, cut(field->text));
+		json_put_str(o, field->key, str_cut(field->text, VALUE_BYTES));
 	if (!o->buf->full)
 		return true;
 	o->buf->n = before;
@@ -86,8 +73,8 @@ void log_write(enum log_level level, const char *event, const struct log_field *
 	time_write(&b, clock_unix_ms());
 	buf_putc(&b, '"');
 	o.comma = true;
-	json_put_str(&o, "level", str_c(level_name[level]));
-	json_put_str(&o, "event", cut(str_c(event)));
+	json_put_str(&o, "level", str_c(level_names[level]));
+	json_put_str(&o, "event", str_cut(str_c(event), VALUE_BYTES));
 	for (size_t i = 0; i < n_field; i++)
 		whole &= put_field(&o, &field[i]);
 	b.max += tail.n;

@@ -5,6 +5,8 @@
 #include <utf8proc.h>
 
 enum { REPLACEMENT = 0xFFFD };
+enum { MARKS_MAX = 64 };
+enum { EXPANSION_MAX = 33 }; /* bytes for one: 11 by NFKC, 3 by folding (UAX #15, section 12) */
 
 bool text_is_utf8(struct str s)
 {
@@ -48,37 +50,36 @@ int32_t text_next(struct str s, size_t *at)
 	return c;
 }
 
-/* Walks grapheme clusters: {.s = s}. */
-struct walk {
-	struct str s;
-	size_t at;
-	int32_t c;     /* the code point last read */
-	int32_t state; /* utf8proc's */
-	bool begun;
-};
-
-/* Reads the next code point that begins a cluster; false at the end. */
-static bool next_cluster(struct walk *w)
+int32_t text_before(struct str s, size_t *at)
 {
-	int32_t c;
+	if (*at == 0)
+		return -1;
+	while (--*at > 0 && (s.p[*at] & 0xC0) == 0x80) /* a continuation byte */
+		;
+	size_t end = *at;
+	return text_next(s, &end);
+}
 
-	while ((c = text_next(w->s, &w->at)) >= 0) {
-		bool begins = !w->begun || utf8proc_grapheme_break_stateful(w->c, c, &w->state);
-		w->begun = true;
-		w->c = c;
-		if (begins)
-			return true;
+size_t text_grapheme_end(struct str s, size_t at)
+{
+	int32_t before, c, state = 0; /* state: utf8proc's */
+
+	if (s.p[at] != '\r' && at + 1 < s.n && (unsigned char)(s.p[at] | s.p[at + 1]) < 0x80)
+		return at + 1; /* ASCII before ASCII: nothing can join them but CRLF */
+	before = text_next(s, &at);
+	for (size_t end = at; (c = text_next(s, &end)) >= 0; at = end, before = c) {
+		if (utf8proc_grapheme_break_stateful(before, c, &state))
+			break;
 	}
-	return false;
+	return at;
 }
 
 int64_t text_graphemes(struct str s)
 {
-	struct walk w = {.s = s};
 	int64_t n = 0;
 
-	while (next_cluster(&w))
-		n++;
+	for (size_t at = 0; at < s.n; n++)
+		at = text_grapheme_end(s, at);
 	return n;
 }
 
@@ -118,7 +119,7 @@ static bool is_unspaced(int32_t c)
 		{0x20000, 0x3FFFF}, /* Han, further extensions */
 	};
 
-	return c >= block[0].first && in_ranges(c, block, sizeof(block) / sizeof(block[0]));
+	return in_ranges(c, block, sizeof(block) / sizeof(block[0]));
 }
 
 enum part { PART_OTHER, PART_RUN, PART_ALONE, PART_JOINER };
@@ -140,12 +141,12 @@ static enum part part_of(int32_t c)
 
 int64_t text_words(struct str s)
 {
-	struct walk w = {.s = s};
 	enum part before = PART_OTHER; /* PART_JOINER: a joiner right behind a run */
 	int64_t n = 0;
 
-	while (next_cluster(&w)) {
-		enum part part = part_of(w.c);
+	for (size_t at = 0; at < s.n; at = text_grapheme_end(s, at)) {
+		size_t unused = at;
+		enum part part = part_of(text_next(s, &unused));
 		if (part == PART_ALONE ||
 		    (part == PART_RUN && before != PART_RUN && before != PART_JOINER))
 			n++;
@@ -168,25 +169,64 @@ static bool is_space(int32_t c)
 	return in_ranges(c, space, sizeof(space) / sizeof(space[0]));
 }
 
+struct str text_trim(struct str s)
+{
+	size_t from = 0, to = s.n, at;
+
+	while (at = from, is_space(text_next(s, &at)))
+		from = at;
+	while (at = to, at > from && is_space(text_before(s, &at)))
+		to = at;
+	return str_sub(s, from, to - from);
+}
+
 static utf8proc_int32_t wave_dash_to_tilde(utf8proc_int32_t c, void *unused)
 {
 	return c == 0x301C ? '~' : c;
 }
 
+/* Marks and modifiers: all that can be, or come apart into, what normalisation sorts. */
+static bool is_mark(int32_t c)
+{
+	utf8proc_category_t category = utf8proc_category(c);
+
+	return category == UTF8PROC_CATEGORY_LM ||
+	       (category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME);
+}
+
+/* utf8proc sorts a run of marks in time by the square of its length, so a heap of them is mapped in parts. What people write has
+ * at most 30 in a row (UAX #15, section 13). */
+static size_t part_end(struct str s, size_t at)
+{
+	int32_t c;
+
+	for (int n_mark = 0; n_mark < MARKS_MAX && (c = text_next(s, &at)) >= 0;)
+		n_mark = is_mark(c) ? n_mark + 1 : 0;
+	return at;
+}
+
 /* utf8proc_map_custom() into the arena; the copy may be written to. */
 static struct str map(struct arena *a, struct str s, int options, utf8proc_custom_func custom)
 {
+	struct buf all = BUF(EXPANSION_MAX * s.n + 1);
 	utf8proc_uint8_t *p;
 
 	if (!s.p)
 		return s;
-	utf8proc_ssize_t n =
-		utf8proc_map_custom((const utf8proc_uint8_t *)s.p, (utf8proc_ssize_t)s.n, &p,
-				    (utf8proc_option_t)options, custom, NULL);
-	if (n < 0)
-		BUG("utf8proc: %s", utf8proc_errmsg(n));
-	struct str copy = arena_str(a, (struct str){(const char *)p, (size_t)n});
-	free(p);
+	for (size_t at = 0, end; at < s.n; at = end) {
+		end = part_end(s, at);
+		utf8proc_ssize_t n = utf8proc_map_custom((const utf8proc_uint8_t *)s.p + at,
+							 (utf8proc_ssize_t)(end - at), &p,
+							 (utf8proc_option_t)options, custom, NULL);
+		if (n < 0)
+			BUG("utf8proc: %s", utf8proc_errmsg(n));
+		buf_put(&all, p, (size_t)n);
+		free(p);
+	}
+	if (all.full)
+		BUG("%zu bytes grew by more than %d times", s.n, EXPANSION_MAX);
+	struct str copy = arena_str(a, buf_view(&all));
+	buf_release(&all);
 	return copy;
 }
 

@@ -75,6 +75,8 @@ static enum status read_scalar(struct reader *r, struct yaml *node)
 
 	if (status != ST_OK)
 		return status;
+	if (memchr(r->event.data.scalar.value, 0, r->event.data.scalar.length))
+		return fail_here(r, "a NUL character (\\0) is not supported: leave it out");
 	node->kind = YAML_SCALAR;
 	node->text = copy(r, r->event.data.scalar.value, r->event.data.scalar.length);
 	node->quoted = r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
@@ -186,7 +188,7 @@ static enum status read_text(struct reader *r, struct yaml *root)
 	if (status == ST_OK)
 		status = read_node(r, 0, root);
 	if (status == ST_OK && root->kind == YAML_SCALAR && root->text.n == 0 && !root->quoted)
-		root->kind = YAML_MAP; /* nothing but "---" */
+		*root = (struct yaml){.kind = YAML_MAP, .line = root->line}; /* nothing but "---" */
 	if (status == ST_OK)
 		status = next_document(r);
 	if (status == ST_OK && r->event.type != YAML_STREAM_END_EVENT)

@@ -57,21 +57,12 @@ static enum status unknown_type(struct str name, struct err *err)
 		}
 		list(&all, t->name);
 	}
-	enum status status = err_set(
-		err, ST_INVALID, "unknown type \"%.*s\"%s%s%s; the types are: %s",
-		STR_ARG(str_sub(name, 0, NAME_BYTES_MAX)), nearest ? "; did you mean \"" : "",
-		nearest ? nearest->name : "", nearest ? "\"?" : "", all.p);
+	enum status status =
+		err_set(err, ST_INVALID, "unknown type \"%.*s\"%s%s%s; the types are: %s",
+			STR_ARG(str_cut(name, NAME_BYTES_MAX)), nearest ? "; did you mean \"" : "",
+			nearest ? nearest->name : "", nearest ? "\"?" : "", all.p);
 	buf_release(&all);
 	return status;
-}
-
-static bool is_one_of(struct str key, const char *const *keys)
-{
-	for (; *keys; keys++) {
-		if (str_is(key, *keys))
-			return true;
-	}
-	return false;
 }
 
 static enum status unknown_key(const struct check_type *type, struct str key, struct err *err)
@@ -84,22 +75,15 @@ static enum status unknown_key(const struct check_type *type, struct str key, st
 		list(&all, *k);
 	enum status status =
 		err_set(err, ST_INVALID, "unknown key \"%.*s\"; the keys of type %s are: %s",
-			STR_ARG(str_sub(key, 0, NAME_BYTES_MAX)), type->name, all.p);
+			STR_ARG(str_cut(key, NAME_BYTES_MAX)), type->name, all.p);
 	buf_release(&all);
 	return status;
 }
 
 static bool is_name(struct str s)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
-
-	if (s.n == 0 || s.n > NAME_BYTES_MAX)
-		return false;
-	for (size_t i = 0; i < s.n; i++) {
-		if (!memchr(allowed, s.p[i], sizeof(allowed) - 1))
-			return false;
-	}
-	return true;
+	return s.n > 0 && s.n <= NAME_BYTES_MAX &&
+	       str_only(s, "abcdefghijklmnopqrstuvwxyz0123456789_-");
 }
 
 /* All but the name: whatever is wrong here can be told with it. */
@@ -115,7 +99,7 @@ static enum status read_named(struct arena *a, const struct json *spec, struct c
 	if (!out->type)
 		return unknown_type(type, err);
 	for (size_t i = 0; json_member(spec, i, &key, &value); i++) {
-		if (!is_one_of(key, common_keys) && !is_one_of(key, out->type->keys))
+		if (str_among(key, common_keys) < 0 && str_among(key, out->type->keys) < 0)
 			return unknown_key(out->type, key, err);
 	}
 	if (json_get(spec, "severity") &&
@@ -149,6 +133,25 @@ enum status check_read(struct arena *a, const struct json *spec, struct check *o
 void check_run(struct arena *a, const struct check *check, const struct job *job, struct str text,
 	       struct check_result *out)
 {
+	struct arena *scratch = arena_new();
+
 	*out = (struct check_result){.check = check, .ok = true, .at = -1};
-	check->type->run(a, check->args, job, text, out);
+	check->type->run(scratch, check->args, job, text, out);
+	if (out->detail.n > CHECK_DETAIL_BYTES_MAX)
+		out->detail = arena_printf(
+			a, "%.*s...", STR_ARG(str_cut(out->detail, CHECK_DETAIL_BYTES_MAX - 3)));
+	else
+		out->detail = arena_str(a, out->detail);
+	arena_free(scratch);
+}
+
+void check_put(const struct check_result *r, bool with_detail, struct json_out *o)
+{
+	json_put_str(o, "name", r->check->name);
+	json_put_str(o, "type", str_c(r->check->type->name));
+	json_put_bool(o, "hard", r->check->hard);
+	json_put_int(o, "severity", r->check->severity);
+	json_put_bool(o, "ok", r->ok);
+	if (with_detail && r->detail.p)
+		json_put_str(o, "detail", r->detail);
 }

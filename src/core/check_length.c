@@ -44,27 +44,6 @@ static enum status read_length(struct arena *a, const struct json *spec, const v
 	return ST_OK;
 }
 
-/* White space of any script; a code point is that if squeezing leaves nothing of it. */
-static bool is_space(struct arena *a, struct str code_point)
-{
-	return text_squeeze(a, code_point).n == 0;
-}
-
-static struct str trim(struct arena *a, struct str s)
-{
-	for (size_t at; at = 0, text_next(s, &at) >= 0 && is_space(a, str_sub(s, 0, at));)
-		s = str_sub(s, at, s.n);
-	while (s.n) {
-		size_t at = s.n - 1;
-		while (at > 0 && (s.p[at] & 0xC0) == 0x80) /* a continuation byte of UTF-8 */
-			at--;
-		if (!is_space(a, str_sub(s, at, s.n)))
-			break;
-		s.n = at;
-	}
-	return s;
-}
-
 /* 1234567 as 1,234,567 */
 static void put_number(struct buf *out, int64_t n)
 {
@@ -80,7 +59,7 @@ static void run_length(struct arena *a, const void *args, struct str text, const
 		       struct check_result *out)
 {
 	const struct length *length = args;
-	int64_t n = unit->count(trim(a, str_trim(text)));
+	int64_t n = unit->count(text_trim(text));
 	struct buf detail = BUF(100);
 
 	out->ok = n >= length->min && n <= length->max;

@@ -1,8 +1,9 @@
 #include "check_family.h"
 #include "core/job.h"
-#include "grapheme.h"
 
-/* Over what a job of MESSAGE_BYTES_MAX can name: a list is never cut. */
+#include "base/text.h"
+
+/* Over what a job of MESSAGE_BYTES_MAX can name; check_run() keeps the beginning. */
 enum { DETAIL_BYTES_MAX = 4 * MESSAGE_BYTES_MAX };
 
 struct term {
@@ -123,24 +124,50 @@ static int32_t first_of(struct str s)
 static int32_t last_of(struct str s)
 {
 	size_t at = s.n;
-
-	while (at > 0 && (s.p[--at] & 0xC0) == 0x80) /* a continuation byte of UTF-8 */
-		;
-	return text_next(s, &at);
+	return text_before(s, &at);
 }
 
-/* Where @term stands in @text, both folded, without being part of a longer run of what @joins; or -1. */
-static int64_t find(struct str text, struct str term, bool (*joins)(int32_t))
+/* Whether bytes [at, at + n) of @text are no part of a longer run of what @joins. */
+static bool stands_alone(struct str text, size_t at, size_t n, bool (*joins)(int32_t))
 {
-	bool joins_before = joins(first_of(term)), joins_after = joins(last_of(term));
+	struct str before = str_sub(text, 0, at), there = str_sub(text, at, n);
+	struct str after = str_sub(text, at + n, text.n);
 
-	for (int64_t at = str_find(text, term, 0); at >= 0;
-	     at = str_find(text, term, (size_t)at + 1)) {
-		struct str before = str_sub(text, 0, (size_t)at);
-		struct str after = str_sub(text, (size_t)at + term.n, text.n);
-		if (!(joins_before && joins(last_of(before))) &&
-		    !(joins_after && joins(first_of(after))))
-			return at;
+	return !(joins(first_of(there)) && joins(last_of(before))) &&
+	       !(joins(last_of(there)) && joins(first_of(after)));
+}
+
+/* The length of the longest beginning of @s, but not all of it, that ends each of its beginnings: [i] is of i + 1 bytes. */
+static const size_t *borders(struct arena *scratch, struct str s)
+{
+	size_t *border = arena_array(scratch, size_t, s.n);
+
+	for (size_t i = 1, n = 0; i < s.n; border[i++] = n) {
+		while (n > 0 && s.p[i] != s.p[n])
+			n = border[n - 1];
+		n += s.p[i] == s.p[n];
+	}
+	return border;
+}
+
+/* Where @term stands alone in @text, both folded; or -1. Each byte is passed once (Knuth, Morris, Pratt): a term of one letter, many
+ * times, must not take time by the square. */
+static int64_t find(struct arena *scratch, struct str text, struct str term, bool (*joins)(int32_t))
+{
+	int64_t at = str_find(text, term, 0);
+
+	if (at < 0 || stands_alone(text, (size_t)at, term.n, joins))
+		return at;
+	const size_t *border = borders(scratch, term);
+	for (size_t i = (size_t)at, n = 0; i < text.n; i++) {
+		while (n > 0 && text.p[i] != term.p[n])
+			n = border[n - 1];
+		n += text.p[i] == term.p[n];
+		if (n < term.n)
+			continue;
+		if (stands_alone(text, i + 1 - n, n, joins))
+			return (int64_t)(i + 1 - n);
+		n = border[n - 1];
 	}
 	return -1;
 }
@@ -163,16 +190,15 @@ static void set_detail(struct arena *a, struct buf *detail, struct check_result 
 }
 
 /* A digit more before or behind makes another number: 42 is not met by 00042, nor 30 by 300. */
-static void run_must_include(struct arena *a, const void *args, const struct job *job,
+static void run_must_include(struct arena *scratch, const void *args, const struct job *job,
 			     struct str text, struct check_result *out)
 {
 	const struct terms *terms = args;
-	struct arena *scratch = arena_new();
 	struct str folded = text_fold(scratch, text);
 	struct buf missing = BUF(DETAIL_BYTES_MAX), unknown = BUF(DETAIL_BYTES_MAX);
 
 	for (int i = 0; i < terms->n_term; i++) {
-		if (find(folded, terms->term[i].folded, is_digit) < 0)
+		if (find(scratch, folded, terms->term[i].folded, is_digit) < 0)
 			put_quoted(&missing, terms->term[i].text, missing.n ? ", " : "missing: ");
 	}
 	for (int i = 0; i < terms->n_variable; i++) {
@@ -180,15 +206,14 @@ static void run_must_include(struct arena *a, const void *args, const struct job
 		if (str_trim(value).n == 0)
 			put_quoted(&unknown, terms->variable[i],
 				   unknown.n ? ", " : "the job gives no value for: ");
-		else if (find(folded, text_fold(scratch, value), is_digit) < 0)
+		else if (find(scratch, folded, text_fold(scratch, value), is_digit) < 0)
 			put_quoted(&missing, value, missing.n ? ", " : "missing: ");
 	}
 	if (missing.n && unknown.n)
 		buf_puts(&missing, "; ");
 	buf_str(&missing, buf_view(&unknown));
 	buf_release(&unknown);
-	set_detail(a, &missing, out);
-	arena_free(scratch);
+	set_detail(scratch, &missing, out);
 }
 
 /* The graphemes of @text whose folded forms hold bytes [at, at + n) of @folded, the whole text's. The result stays
@@ -199,7 +224,7 @@ static void locate(struct arena *scratch, struct str text, struct str folded, si
 	size_t begin = 0, from = 0, folded_n = 0;
 
 	while (from < text.n) {
-		size_t to = grapheme_end(text, from);
+		size_t to = text_grapheme_end(text, from);
 		struct str piece = text_fold(scratch, str_sub(text, from, to - from));
 		if (!str_eq(piece, str_sub(folded, folded_n, piece.n)))
 			return;
@@ -215,25 +240,23 @@ static void locate(struct arena *scratch, struct str text, struct str folded, si
 	}
 }
 
-static void run_forbidden(struct arena *a, const void *args, const struct job *job, struct str text,
-			  struct check_result *out)
+static void run_forbidden(struct arena *scratch, const void *args, const struct job *job,
+			  struct str text, struct check_result *out)
 {
 	const struct terms *terms = args;
-	struct arena *scratch = arena_new();
 	struct str folded = text_fold(scratch, text);
 	struct buf found = BUF(DETAIL_BYTES_MAX);
 
 	for (int i = 0; i < terms->n_term; i++) {
 		struct term term = terms->term[i];
-		int64_t at = find(folded, term.folded, is_word);
+		int64_t at = find(scratch, folded, term.folded, is_word);
 		if (at < 0)
 			continue;
 		if (found.n == 0)
 			locate(scratch, text, folded, (size_t)at, term.folded.n, out);
 		put_quoted(&found, term.text, found.n ? ", " : "found: ");
 	}
-	set_detail(a, &found, out);
-	arena_free(scratch);
+	set_detail(scratch, &found, out);
 }
 
 static void put_item(struct buf *out, struct str item, bool japanese, bool first)

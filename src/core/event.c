@@ -149,19 +149,6 @@ static bool is_escalated(const struct ending *e)
 	return str_is(e->outcome->outcome, outcome_name(OUTCOME_escalated));
 }
 
-static void put_check(struct json_out *o, const struct check_result *r, bool with_texts)
-{
-	json_open(o, NULL, '{');
-	json_put_str(o, "name", r->check->name);
-	json_put_str(o, "type", str_c(r->check->type->name));
-	json_put_bool(o, "hard", r->check->hard);
-	json_put_int(o, "severity", r->check->severity);
-	json_put_bool(o, "ok", r->ok);
-	if (with_texts)
-		put_some(o, "detail", r->detail);
-	json_close(o, '}');
-}
-
 static void put_drafts(struct json_out *o, const struct history *h, bool with_texts)
 {
 	json_open(o, "drafts", '[');
@@ -178,8 +165,11 @@ static void put_drafts(struct json_out *o, const struct history *h, bool with_te
 			json_put_str(o, "text", d->text);
 		put_known(o, "score", d->score);
 		json_open(o, "checks", '[');
-		for (int j = 0; j < d->n_result; j++)
-			put_check(o, &d->result[j], with_texts);
+		for (int j = 0; j < d->n_result; j++) {
+			json_open(o, NULL, '{');
+			check_put(&d->result[j], with_texts, o);
+			json_close(o, '}');
+		}
 		json_close(o, ']');
 		json_close(o, '}');
 	}

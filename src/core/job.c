@@ -6,8 +6,7 @@
 
 static enum dead_reason out_of_range(const char *field, const char *fits, struct err *err)
 {
-	(void)err_set(err, ST_INVALID, "#/%s: must be %s", field, fits);
-	return DEAD_out_of_range;
+	return ERR_SET(err, DEAD_out_of_range, "#/%s: must be %s", field, fits);
 }
 
 /* A string member in the arena; absent if there is none. */
@@ -92,10 +91,9 @@ static enum dead_reason read_checks(struct arena *a, const struct json *array, s
 			err_at(err, "#/checks/%d: ", i);
 			return DEAD_out_of_range;
 		}
-		if (check_named(check, i, check[i].name)) {
-			(void)err_set(err, ST_INVALID, "#/checks/%d/name: stands there twice", i);
-			return DEAD_out_of_range;
-		}
+		if (check_named(check, i, check[i].name))
+			return ERR_SET(err, DEAD_out_of_range,
+				       "#/checks/%d/name: stands there twice", i);
 	}
 	job->check = check;
 	job->n_check = n;
@@ -192,8 +190,7 @@ static enum dead_reason read_message(struct arena *a, const struct message *m,
 		[SCHEMA_UNKNOWN] = DEAD_unknown_field,
 		[SCHEMA_RANGE] = DEAD_out_of_range,
 	};
-	enum schema_fault fault =
-		schema_check_given(job_schema, m->body, m->id.p ? "id" : NULL, err);
+	enum schema_fault fault = schema_check(job_schema, m->body, m->id.p ? "id" : NULL, err);
 
 	enum dead_reason reason = read_identity(a, m, job, fault == SCHEMA_FITS ? err : NULL);
 
@@ -244,12 +241,10 @@ enum dead_reason job_read_stored(struct arena *a, struct str payload, struct str
 /* 0 in the job's own means the profile's. */
 static bool bind_limit(const char *name, int64_t *own, int64_t allowed, struct err *err)
 {
-	if (*own > allowed) {
-		(void)err_set(err, ST_INVALID,
-			      "#/limits/%s: is %" PRId64 ", the profile allows at most %" PRId64,
-			      name, *own, allowed);
-		return false;
-	}
+	if (*own > allowed)
+		return ERR_SET(err, false,
+			       "#/limits/%s: is %" PRId64 ", the profile allows at most %" PRId64,
+			       name, *own, allowed);
 	if (*own == 0)
 		*own = allowed;
 	return true;
@@ -261,10 +256,9 @@ enum dead_reason job_bind(struct job *job, const struct profile *profile, struct
 	const struct limits *allowed = &profile->limits;
 
 	for (int i = 0; i < job->n_check; i++)
-		if (check_named(profile->check, profile->n_check, job->check[i].name)) {
-			(void)err_set(err, ST_INVALID, "#/checks/%d/name: is the profile's", i);
-			return DEAD_out_of_range;
-		}
+		if (check_named(profile->check, profile->n_check, job->check[i].name))
+			return ERR_SET(err, DEAD_out_of_range, "#/checks/%d/name: is the profile's",
+				       i);
 	if (!bind_limit("iterations", &own->iterations, allowed->iterations, err) ||
 	    !bind_limit("tokens", &own->tokens, allowed->tokens, err) ||
 	    !bind_limit("micro_usd", &own->micro_usd, allowed->micro_usd, err) ||

@@ -366,12 +366,12 @@ static void failed(struct loop *l, const struct call *c, struct loop_output *out
 static void charge_lost(struct loop *l, const struct fact *f, struct loop_output *out)
 {
 	for (int i = 0; i < l->n_open; i++)
-		if (f->lost[i])
+		for (int n = 0; n < f->lost[i]; n++)
 			charge_reserve(l, &l->open[i], out);
 	l->history.cost_micro_usd += out->cost_micro_usd;
 }
 
-/* Attempts that were under way when the last worker ended are charged; every open call is opened again. */
+/* What the last worker's attempts may have cost is charged; every open call is opened again. */
 static void resumed(struct loop *l, const struct fact *f, struct loop_output *out)
 {
 	charge_lost(l, f, out);

@@ -25,12 +25,6 @@ struct envelope {
 	struct err *err;
 };
 
-static enum dead_reason dead(struct err *err, enum dead_reason reason, const char *text)
-{
-	(void)err_set(err, ST_INVALID, "%s", text);
-	return reason;
-}
-
 struct str traceparent_read(struct str s)
 {
 	static const char form[] = "00-tttttttttttttttttttttttttttttttt-pppppppppppppppp-ff";
@@ -56,11 +50,9 @@ static enum dead_reason keep_attribute(struct envelope *e, struct str key, struc
 
 	while (i < e->n_attribute && !str_eq(e->attribute[i].key, key))
 		i++;
-	if (i == ATTRIBUTES_MAX) {
-		(void)err_set(e->err, ST_INVALID, "more than %d CloudEvents attributes",
-			      ATTRIBUTES_MAX);
-		return DEAD_out_of_range;
-	}
+	if (i == ATTRIBUTES_MAX)
+		return ERR_SET(e->err, DEAD_out_of_range, "more than %d CloudEvents attributes",
+			       ATTRIBUTES_MAX);
 	if (i == e->n_attribute)
 		e->n_attribute++;
 	e->attribute[i] = (struct attribute){key, value};
@@ -69,10 +61,9 @@ static enum dead_reason keep_attribute(struct envelope *e, struct str key, struc
 
 static enum dead_reason read_attribute(struct envelope *e, struct str key, struct str value)
 {
-	if (str_is(key, "specversion") && !str_is(value, "1.0")) {
-		(void)err_set(e->err, ST_INVALID, "CloudEvents specversion: must be \"1.0\"");
-		return DEAD_out_of_range;
-	}
+	if (str_is(key, "specversion") && !str_is(value, "1.0"))
+		return ERR_SET(e->err, DEAD_out_of_range,
+			       "CloudEvents specversion: must be \"1.0\"");
 	if (str_is(key, "id"))
 		e->m->id = value;
 	else if (str_is(key, "source"))
@@ -93,11 +84,9 @@ static enum dead_reason read_headers(struct envelope *e, const struct record *re
 		if (!str_starts(h->key, "ce_") || !h->value.p)
 			continue;
 		struct str key = text_to_utf8(e->a, str_sub(h->key, 3, h->key.n));
-		if (h->value.n > 0 && memchr(h->value.p, 0, h->value.n)) {
-			(void)err_set(e->err, ST_INVALID, "a NUL byte in header ce_%.*s",
-				      STR_ARG(key));
-			return DEAD_out_of_range;
-		}
+		if (h->value.n > 0 && memchr(h->value.p, 0, h->value.n))
+			return ERR_SET(e->err, DEAD_out_of_range, "a NUL byte in header ce_%.*s",
+				       STR_ARG(key));
 		reason = read_attribute(e, key, text_to_utf8(e->a, h->value));
 	}
 	return reason;
@@ -113,12 +102,10 @@ static enum dead_reason read_member(struct envelope *e, struct str key, const st
 		return DEAD_NONE;
 	if (kind == JSON_STRING)
 		return read_attribute(e, key, json_str(value));
-	if (text_only || !printable) {
-		(void)err_set(e->err, ST_INVALID,
-			      "is %s, must be string: CloudEvents attribute %.*s",
-			      json_kind_name(kind), STR_ARG(key));
-		return DEAD_wrong_type;
-	}
+	if (text_only || !printable)
+		return ERR_SET(e->err, DEAD_wrong_type,
+			       "is %s, must be string: CloudEvents attribute %.*s",
+			       json_kind_name(kind), STR_ARG(key));
 	struct buf text = BUF(64);
 	json_print(value, &text);
 	enum dead_reason reason = read_attribute(e, key, arena_str(e->a, buf_view(&text)));
@@ -134,10 +121,11 @@ static enum dead_reason read_structured(struct envelope *e, const struct json *e
 	struct str key;
 
 	if (json_kind(json_get(event, "specversion")) != JSON_STRING)
-		return dead(e->err, DEAD_wrong_type, "#/specversion: must be the string \"1.0\"");
+		return ERR_SET(e->err, DEAD_wrong_type,
+			       "#/specversion: must be the string \"1.0\"");
 	for (size_t i = 0; json_member(event, i, &key, &value) && reason == DEAD_NONE; i++)
 		if (str_is(key, "data_base64"))
-			reason = dead(
+			reason = ERR_SET(
 				e->err, DEAD_unknown_field,
 				"#/data_base64: is not read; give the job as an object in \"data\"");
 		else if (!str_is(key, "data"))
@@ -145,7 +133,7 @@ static enum dead_reason read_structured(struct envelope *e, const struct json *e
 	if (reason != DEAD_NONE)
 		return reason;
 	e->m->body = json_get(event, "data");
-	return e->m->body ? DEAD_NONE : dead(e->err, DEAD_missing_field, "#/data: is missing");
+	return e->m->body ? DEAD_NONE : ERR_SET(e->err, DEAD_missing_field, "#/data: is missing");
 }
 
 static int by_key(const void *a, const void *b)
@@ -169,11 +157,11 @@ static enum dead_reason write_attributes(struct envelope *e)
 	e->m->attributes = arena_str(e->a, buf_view(&text));
 	full = text.full;
 	buf_release(&text);
-	if (!full)
-		return DEAD_NONE;
-	(void)err_set(e->err, ST_INVALID, "CloudEvents attributes of more than %d bytes",
-		      ATTRIBUTES_BYTES_MAX);
-	return DEAD_out_of_range;
+	if (full)
+		return ERR_SET(e->err, DEAD_out_of_range,
+			       "CloudEvents attributes of more than %d bytes",
+			       ATTRIBUTES_BYTES_MAX);
+	return DEAD_NONE;
 }
 
 static enum dead_reason read_envelope(struct arena *a, const struct record *record,
@@ -192,10 +180,9 @@ static enum dead_reason read_envelope(struct arena *a, const struct record *reco
 		reason = write_attributes(&e);
 	if (reason != DEAD_NONE || json_kind(m->body) == JSON_OBJECT)
 		return reason;
-	(void)err_set(err, ST_INVALID, "%s is %s, must be an object",
-		      m->body == m->doc ? "the message" : "#/data",
-		      json_kind_name(json_kind(m->body)));
-	return DEAD_wrong_type;
+	return ERR_SET(err, DEAD_wrong_type, "%s is %s, must be an object",
+		       m->body == m->doc ? "the message" : "#/data",
+		       json_kind_name(json_kind(m->body)));
 }
 
 /* The record's value as JSON, in the order of the reasons. */
@@ -210,13 +197,12 @@ static enum dead_reason read_value(struct str value, struct json **doc, struct e
 	};
 
 	if (!value.p)
-		return dead(err, DEAD_null, "no value: a tombstone");
+		return ERR_SET(err, DEAD_null, "no value: a tombstone");
 	if (str_trim(value).n == 0)
-		return dead(err, DEAD_empty, "nothing but white space");
-	if (value.n > MESSAGE_BYTES_MAX) {
-		(void)err_set(err, ST_INVALID, "%zu bytes, at most %d", value.n, MESSAGE_BYTES_MAX);
-		return DEAD_too_large;
-	}
+		return ERR_SET(err, DEAD_empty, "nothing but white space");
+	if (value.n > MESSAGE_BYTES_MAX)
+		return ERR_SET(err, DEAD_too_large, "%zu bytes, at most %d", value.n,
+			       MESSAGE_BYTES_MAX);
 	return reasons[json_read(value, doc, err)];
 }
 

@@ -17,11 +17,6 @@ static const char *const sampling_names[] = {"send", "omit", NULL};
 static const char *const schema_mode_names[] = {"json_schema", "json_object", "none", NULL};
 static const char *const max_tokens_names[] = {"max_completion_tokens", "max_tokens", NULL};
 
-const char *mode_name(enum mode mode)
-{
-	return mode_names[mode];
-}
-
 const char *role_name(enum role role)
 {
 	return role_names[role];
@@ -46,7 +41,7 @@ struct reader {
 	struct err *err;
 };
 
-#define REFUSE(r, ...) (err_set((r)->err, ST_INVALID, __VA_ARGS__) == ST_OK)
+#define REFUSE(r, ...) ERR_SET((r)->err, false, __VA_ARGS__)
 #define IN(r, fine, ...) ((fine) || (err_at((r)->err, __VA_ARGS__), false))
 
 static bool unfit(struct reader *r, const struct json *o, const char *key, const char *mend)
@@ -68,11 +63,6 @@ static bool read_int(struct reader *r, const struct json *o, const char *key, in
 		return true;
 	snprintf(mend, sizeof(mend), "an integer from %" PRId64 " to %" PRId64, min, max);
 	return unfit(r, o, key, mend);
-}
-
-static bool read_bool(struct reader *r, const struct json *o, const char *key, bool *out)
-{
-	return json_get_bool(o, key, out) || unfit(r, o, key, "true or false");
 }
 
 /* Copied, NUL-terminated. */
@@ -101,11 +91,10 @@ static bool read_word(struct reader *r, const struct json *o, const char *key,
 	struct str s = {NULL, 0};
 
 	(void)json_get_str(o, key, &s);
+	*out = str_among(s, names);
+	if (*out >= 0)
+		return true;
 	for (int i = 0; names[i]; i++) {
-		if (str_is(s, names[i])) {
-			*out = i;
-			return true;
-		}
 		size_t n = strlen(mend);
 		snprintf(mend + n, sizeof(mend) - n, "%s%s", i ? " or " : "", names[i]);
 	}
@@ -119,10 +108,7 @@ static bool only(struct reader *r, const struct json *object, const char *const 
 	const struct json *value;
 
 	for (size_t i = 0; json_member(object, i, &name, &value); i++) {
-		const char *const *known = keys;
-		while (*known && !str_is(name, *known))
-			known++;
-		if (!*known)
+		if (str_among(name, keys) < 0)
 			return REFUSE(r, "%.*s: unknown; leave it out", STR_ARG(name));
 	}
 	return true;
@@ -377,6 +363,9 @@ static bool read_checks(struct reader *r, const struct json *o, struct profile *
 
 	if (!read_array(r, o, "checks", 0, &array, &out->n_check))
 		return false;
+	if (out->n_check > CHECKS_MAX)
+		return REFUSE(r, "checks: more than %d; put terms of one kind into one check",
+			      CHECKS_MAX);
 	struct check *check = arena_array(r->a, struct check, out->n_check);
 	for (int i = 0; i < out->n_check; i++) {
 		if (check_read(r->a, json_item(array, (size_t)i), &check[i], r->err) != ST_OK)
@@ -397,14 +386,11 @@ static bool read_checks(struct reader *r, const struct json *o, struct profile *
 
 static bool read_name(struct reader *r, const struct json *o, struct str *out)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
-
 	if (!read_text(r, o, "name", out))
 		return false;
-	bool fine = out->n <= NAME_BYTES_MAX;
-	for (size_t i = 0; i < out->n; i++)
-		fine = fine && memchr(allowed, out->p[i], sizeof(allowed) - 1);
-	return fine || unfit(r, o, "name", "1 to 64 characters of a-z 0-9 - _");
+	return (out->n <= NAME_BYTES_MAX &&
+		str_only(*out, "abcdefghijklmnopqrstuvwxyz0123456789_-")) ||
+	       unfit(r, o, "name", "1 to 64 characters of a-z 0-9 - _");
 }
 
 static bool read_judgement(struct reader *r, const struct json *o, struct profile *out)
@@ -431,8 +417,8 @@ static bool check_rules(struct reader *r, const struct json *o, const struct pro
 {
 	bool over_3;
 
-	if (!read_bool(r, o, "iterations_over_3", &over_3))
-		return false;
+	if (!json_get_bool(o, "iterations_over_3", &over_3))
+		return unfit(r, o, "iterations_over_3", "true or false");
 	if (p->limits.iterations > ITERATIONS_UNASKED_MAX && !over_3)
 		return REFUSE(
 			r,

@@ -326,7 +326,7 @@ static enum status check_part(struct str whole, struct str part, bool of_job, st
 		int line = 1, i = slot_named(name);
 		for (const char *p = whole.p; p < name.p; p++)
 			line += *p == '\n';
-		struct str shown = str_sub(name, 0, 40);
+		struct str shown = str_cut(name, 40);
 		if (i == N_SLOTS)
 			return err_set(
 				err, ST_INVALID,

@@ -14,16 +14,6 @@ struct checker {
 	struct err *err;
 };
 
-/* The first bytes of @s, not ending inside a character. */
-static struct str cut(struct str s, size_t bytes)
-{
-	if (s.n <= bytes)
-		return s;
-	while (bytes > 0 && ((unsigned char)s.p[bytes] & 0xC0) == 0x80)
-		bytes--;
-	return str_sub(s, 0, bytes);
-}
-
 static void put_place(const struct place *at, struct buf *out)
 {
 	if (!at->up) {
@@ -35,7 +25,7 @@ static void put_place(const struct place *at, struct buf *out)
 		buf_printf(out, "/%zu", at->i);
 		return;
 	}
-	struct str key = cut(at->key, KEY_BYTES);
+	struct str key = str_cut(at->key, KEY_BYTES);
 	buf_putc(out, '/');
 	for (size_t i = 0; i < key.n; i++)
 		if (key.p[i] == '~' || key.p[i] == '/')
@@ -51,7 +41,7 @@ void place_show(const struct place *at, struct err *err)
 	struct buf pointer = BUF(16 << 10);
 
 	put_place(at, &pointer);
-	struct str shown = cut(buf_view(&pointer), POINTER_BYTES);
+	struct str shown = str_cut(buf_view(&pointer), POINTER_BYTES);
 	err_at(err, "%.*s%s: ", STR_ARG(shown), shown.n < pointer.n ? ".." : "");
 	buf_release(&pointer);
 }
@@ -145,14 +135,12 @@ static enum schema_fault count_fault(size_t count, int64_t min, int64_t max, con
 	int64_t n = (int64_t)count;
 
 	if (n < min)
-		(void)err_set(err, ST_INVALID, "has %" PRId64 " %s, must have at least %" PRId64, n,
-			      what, min);
-	else if (n > max)
-		(void)err_set(err, ST_INVALID, "has %" PRId64 " %s, must have at most %" PRId64, n,
-			      what, max);
-	else
-		return SCHEMA_FITS;
-	return SCHEMA_RANGE;
+		return ERR_SET(err, SCHEMA_RANGE, "has %" PRId64 " %s, must have at least %" PRId64,
+			       n, what, min);
+	if (n > max)
+		return ERR_SET(err, SCHEMA_RANGE, "has %" PRId64 " %s, must have at most %" PRId64,
+			       n, what, max);
+	return SCHEMA_FITS;
 }
 
 static enum schema_fault number_fault(const struct schema *schema, const struct json *value,
@@ -161,12 +149,10 @@ static enum schema_fault number_fault(const struct schema *schema, const struct 
 	long double number = literal_of(value).number;
 
 	if (number < schema->minimum)
-		(void)err_set(err, ST_INVALID, "must be at least %.17Lg", schema->minimum);
-	else if (number > schema->maximum)
-		(void)err_set(err, ST_INVALID, "must be at most %.17Lg", schema->maximum);
-	else
-		return SCHEMA_FITS;
-	return SCHEMA_RANGE;
+		return ERR_SET(err, SCHEMA_RANGE, "must be at least %.17Lg", schema->minimum);
+	if (number > schema->maximum)
+		return ERR_SET(err, SCHEMA_RANGE, "must be at most %.17Lg", schema->maximum);
+	return SCHEMA_FITS;
 }
 
 static size_t code_points(struct str s)
@@ -286,13 +272,7 @@ static enum schema_fault check(const struct checker *c, const struct place *at,
 }
 
 enum schema_fault schema_check(const struct schema *schema, const struct json *value,
-			       struct err *err)
-{
-	return schema_check_given(schema, value, NULL, err);
-}
-
-enum schema_fault schema_check_given(const struct schema *schema, const struct json *value,
-				     const char *given, struct err *err)
+			       const char *given, struct err *err)
 {
 	const struct checker c = {given, err};
 	const struct place at = {0};

@@ -1,5 +1,5 @@
+#include "base/text.h"
 #include "core/similarity.h"
-#include "grapheme.h"
 
 #include <stdlib.h>
 
@@ -50,7 +50,7 @@ static size_t word_end(struct str s, size_t at)
 	enum kind kind = kind_of(text_next(s, &first));
 
 	do {
-		at = grapheme_end(s, at);
+		at = text_grapheme_end(s, at);
 		next = at;
 	} while (kind != KIND_ALONE && kind_of(text_next(s, &next)) == kind);
 	return at;

@@ -47,9 +47,13 @@ struct made {
 	int n_issue;
 };
 
+enum { RESULT_BYTES_MAX = 6 * CHECK_DETAIL_BYTES_MAX + 300, CHECKS_JSON_BYTES_MAX = 4 << 20 };
+_Static_assert(2 * CHECKS_MAX * RESULT_BYTES_MAX < CHECKS_JSON_BYTES_MAX,
+	       "all checks of profile and job, each byte of their details written as \\u00xx");
+
 static struct str checks_json(struct arena *a, const struct draft *d)
 {
-	struct buf text = BUF(4 << 20);
+	struct buf text = BUF(CHECKS_JSON_BYTES_MAX);
 	struct json_out o = {&text, false};
 	struct str json;
 
@@ -58,19 +62,16 @@ static struct str checks_json(struct arena *a, const struct draft *d)
 		const struct check_result *r = &d->result[i];
 
 		json_open(&o, NULL, '{');
-		json_put_str(&o, "name", r->check->name);
-		json_put_str(&o, "type", str_c(r->check->type->name));
-		json_put_bool(&o, "hard", r->check->hard);
-		json_put_int(&o, "severity", r->check->severity);
-		json_put_bool(&o, "ok", r->ok);
+		check_put(r, true, &o);
 		if (!r->ok) {
-			json_put_str(&o, "detail", r->detail);
 			json_put_int(&o, "at", r->at);
 			json_put_int(&o, "n", r->n);
 		}
 		json_close(&o, '}');
 	}
 	json_close(&o, ']');
+	if (text.full)
+		BUG("%d check results over %d bytes", d->n_result, CHECKS_JSON_BYTES_MAX);
 	json = arena_str(a, buf_view(&text));
 	buf_release(&text);
 	return json;
@@ -154,24 +155,25 @@ static struct made what_was_made(struct arena *a, const struct job *job, int64_t
 	return m;
 }
 
+static void add_row(struct digest *d, const struct table *table, const void *row)
+{
+	uint8_t sha[SHA_BYTES];
+
+	row_digest(table, row, NULL, sha);
+	digest_bytes(d, (struct str){(const char *)sha, SHA_BYTES});
+}
+
 /* Over the row digests of draft, critique and issues, in this order. */
 static void made_digest(const struct made *m, uint8_t out[SHA_BYTES])
 {
 	struct digest *d = digest_begin("draftmill/made/1");
-	uint8_t sha[SHA_BYTES];
 
-	if (m->draft) {
-		row_digest(&draft_table, m->draft, NULL, sha);
-		digest_bytes(d, (struct str){(const char *)sha, SHA_BYTES});
-	}
-	if (m->critique) {
-		row_digest(&critique_table, m->critique, NULL, sha);
-		digest_bytes(d, (struct str){(const char *)sha, SHA_BYTES});
-	}
-	for (int i = 0; i < m->n_issue; i++) {
-		row_digest(&issue_table, &m->issue[i], NULL, sha);
-		digest_bytes(d, (struct str){(const char *)sha, SHA_BYTES});
-	}
+	if (m->draft)
+		add_row(d, &draft_table, m->draft);
+	if (m->critique)
+		add_row(d, &critique_table, m->critique);
+	for (int i = 0; i < m->n_issue; i++)
+		add_row(d, &issue_table, &m->issue[i]);
 	digest_end(d, out);
 }
 
@@ -185,7 +187,7 @@ static void fill_fact(const struct fact *f, struct step_row *r)
 	r->stop = f->type == FACT_stopped ? str_c(stop_name(f->stop)) : str_c(NULL);
 	r->lost = ROW_NULL;
 	if (f->type == FACT_resumed || f->type == FACT_stopped)
-		r->lost = (f->lost[0] ? 1 : 0) | (f->lost[1] ? 2 : 0);
+		r->lost = f->lost[0] | f->lost[1] << 8;
 }
 
 static void fill_reply(const struct fact *f, const struct loop_output *out, struct step_row *r)
@@ -301,7 +303,7 @@ enum status step_fact(struct arena *a, const struct step_row *r, const struct mo
 		return err_set(err, ST_DIVERGED, "step %d: no fact \"%.*s\" \"%.*s\"",
 			       (int)r->step_no, STR_ARG(r->fact), STR_ARG(r->stop));
 	for (int i = 0; i < LOOP_CALLS && r->lost != ROW_NULL; i++)
-		f->lost[i] = r->lost >> i & 1;
+		f->lost[i] = r->lost >> 8 * i & 0xFF;
 	if (f->call_no < 0)
 		return ST_OK;
 	if (!model)

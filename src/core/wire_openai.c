@@ -69,13 +69,7 @@ static void write_request(const struct model *model, const struct prompt *prompt
 /* A copy of at most @max bytes, cut between code points. */
 static struct str keep(struct arena *a, struct str s, size_t max)
 {
-	s = text_to_utf8(a, s);
-	if (s.n > max) {
-		s.n = max;
-		while (s.n > 0 && (s.p[s.n] & 0xC0) == 0x80)
-			s.n--;
-	}
-	return arena_str(a, s);
+	return arena_str(a, str_cut(text_to_utf8(a, s), max));
 }
 
 static struct str keep_member(struct arena *a, const struct json *object, const char *key)

@@ -107,11 +107,14 @@ static void beat_finish(struct fleet *f, struct op *op)
 		fleet_fence(f, "the database is on another timeline: a standby was promoted");
 		return;
 	}
+	/* What kept this one from its heartbeats may have kept the others: they have a lease's time to come back. */
+	if (f->lease_until_mono_ms && op->sent_mono_ms > f->lease_until_mono_ms)
+		f->spare_until_mono_ms = op->sent_mono_ms + f->lease_ms;
 	f->lease_until_mono_ms = op->sent_mono_ms + f->lease_ms;
 	f->n_alive = f->heard.n_alive;
 	f->n_orphans = f->heard.n_orphans;
 	f->orphan_events = f->heard.orphan_events;
-	if (f->heard.n_expired)
+	if (f->heard.n_expired && op->sent_mono_ms >= f->spare_until_mono_ms)
 		fleet_reap(f);
 	fleet_get_ready(f);
 }
@@ -286,7 +289,7 @@ int fleet_n_alive(const struct fleet *f)
 
 int64_t fleet_n_orphans(const struct fleet *f)
 {
-	return f->n_orphans;
+	return f->n_orphans + f->take.list.n - f->take.next;
 }
 
 int64_t fleet_lease_until_mono_ms(const struct fleet *f)

@@ -90,7 +90,8 @@ static const struct op_kind terminate = {
 		  " join pg_stat_activity a on a.application_name"
 		  " in ('draftmill-trail/' || l.worker_id, 'draftmill-control/' || l.worker_id)"
 		  " where l.worker_id <> $1 and l.lease_until < clock_timestamp()"
-		  " and a.usename = current_user and a.pid <> pg_backend_pid() limit $3",
+		  " and a.datname = current_database() and a.usename = current_user"
+		  " and a.pid <> pg_backend_pid() limit $3",
 		  NULL}},
 	.finish = terminate_finish,
 	.once = true,

@@ -104,7 +104,8 @@ struct fleet { /* fleet.c */
 	int64_t worker_id; /* 0: not registered */
 	char timeline[16];
 	int64_t lease_until_mono_ms,
-		months_mono_ms; /* 0: no answer yet; when months are made ahead next */
+		months_mono_ms;	     /* 0: no answer yet; when months are made ahead next */
+	int64_t spare_until_mono_ms; /* nobody is ended before */
 	int64_t n_alive, n_orphans;
 	bool orphan_events;
 	bool beating, reaping, reading_ledger, has_months, ready, fenced, leaving;

@@ -170,6 +170,7 @@ static void load_next(struct fleet *f)
 	t->arena = NULL;
 	if (t->next == t->list.n || f->leaving) {
 		t->busy = false;
+		t->next = 0;
 		list_release(&t->list);
 		return;
 	}
@@ -179,12 +180,6 @@ static void load_next(struct fleet *f)
 	op_int(op, row->job_no);
 	op_text(op, row->what);
 	fleet_queue(f, op);
-}
-
-static void load_all(struct fleet *f)
-{
-	f->take.next = 0;
-	load_next(f);
 }
 
 /* ---- orphans ---- */
@@ -206,7 +201,7 @@ static void adopt_finish(struct fleet *f, struct op *op)
 		f->n_orphans -= f->n_orphans && str_is(l->row[i].what, "run");
 	if (l->n)
 		log_info("orphans_taken", L_INT("n", l->n));
-	load_all(f);
+	load_next(f);
 }
 
 /* By the rows' addresses: they are locked, so nobody moves them; and two kinds of limit go into one statement. */
@@ -272,7 +267,7 @@ static void look_finish(struct fleet *f, struct op *op)
 	t->look_mono_ms = t->looked_mono_ms + (t->suspect.n ? LOOK_AGAIN_MS : LOOK_MS);
 	if (t->list.n)
 		log_info("lost_answers_found", L_INT("n", t->list.n));
-	load_all(f);
+	load_next(f);
 }
 
 static const struct op_kind look = {

@@ -1,5 +1,6 @@
 #include "io/model.h"
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -167,7 +168,7 @@ static void read_header(struct transfer *t, struct str line)
 					   "request-id"};
 	int64_t colon = str_find(line, STR_OF(":"), 0);
 
-	if (colon < 0)
+	if (colon < 0 || !text_is_utf8(line)) /* it is kept as text */
 		return;
 	struct str name = str_sub(line, 0, (size_t)colon);
 	struct str value = str_trim(str_sub(line, (size_t)colon + 1, line.n));

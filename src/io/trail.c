@@ -125,9 +125,9 @@ static size_t write_bytes(const struct write *w)
 	if (w->step)
 		n += step_bytes(w->step);
 	if (w->letter)
-		n += w->letter->value.n + w->letter->headers.n;
+		n += w->letter->key.n + w->letter->value.n + w->letter->headers.n;
 	for (int i = 0; i < w->n_event; i++)
-		n += w->event[i].payload.n;
+		n += w->event[i].key.n + w->event[i].payload.n;
 	return n;
 }
 

@@ -5,7 +5,7 @@ from jobs import events, send
 from stack import wait_until
 
 EDGES = ("before_sync", "after_sync", "before_answer", "after_answer")
-LAST_SYNC = 8
+LAST_SYNC = 7
 CASES = ("clean", "forbidden", "stubborn")
 
 

@@ -58,6 +58,24 @@ def test_a_fellow_comes_and_goes_every_four_seconds(stack, batch):
     assert_sound(stack, batch, lost=0)
 
 
+def test_the_broker_says_nothing_for_eight_seconds(stack, batch):
+    """It falls silent while a fellow joins, so that offsets are asked for in vain too. The mock then forgets who waits to join;
+    these ask again after max.poll.interval.ms."""
+    asks_again = {"DRAFTMILL_KAFKA_OPTIONS_MAX_POLL_INTERVAL_MS": "6000"}
+    workers = [stack.start_worker(env=asks_again)]
+    at_work(stack)
+    workers.append(stack.start_worker(env=asks_again))
+    wait_until(lambda: events(workers[1], "worker_ready"), 20)
+    time.sleep(1)
+    stack.broker.sigstop()
+    time.sleep(8)
+    stack.broker.sigcont()
+    stack.model.control(latency_ms=20)
+    wait_all_ended(stack, batch, 60)
+    end(*workers)
+    assert_sound(stack, batch, lost=0)
+
+
 @pytest.mark.parametrize("n_workers", [1, 2])
 def test_the_database_is_down_for_longer_than_a_lease(stack, batch, n_workers):
     resumed = n_facts(stack, "resumed")

@@ -1,4 +1,5 @@
 """Who crashes the worker each time is taken out of the way; who was only there when it was killed is not."""
+import pytest
 from crashes import assert_sound, end, jobs_of, wait_all_ended
 from jobs import ends, send
 from stack import wait_until
@@ -11,12 +12,13 @@ def crash_three_times(stack, failpoint):
         assert stack.start_worker(env={"DRAFTMILL_FAILPOINT": failpoint}).wait(30) == SIGABRT
 
 
-def test_a_job_that_crashes_a_step_three_times_fails_alone(stack):
-    batch = jobs_of("step", "clean", "forbidden", "stubborn", "clean")
+@pytest.mark.parametrize("place", ["step", "reply"])
+def test_a_job_that_crashes_three_times_fails_alone(stack, place):
+    batch = jobs_of(place, "clean", "forbidden", "stubborn", "clean")
     bad, others = batch[1], [batch[0], *batch[2:]]
     send(stack, *batch)
-    crash_three_times(stack, f"step:{bad['id']}")
-    worker = stack.start_worker(env={"DRAFTMILL_FAILPOINT": f"step:{bad['id']}"})
+    crash_three_times(stack, f"{place}:{bad['id']}")
+    worker = stack.start_worker(env={"DRAFTMILL_FAILPOINT": f"{place}:{bad['id']}"})
     wait_all_ended(stack, batch, 30)
     end(worker)
     assert ends(stack)[bad["id"]] == ("failed", "poison")

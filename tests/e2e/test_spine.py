@@ -85,7 +85,9 @@ def test_sigterm_leaves_to_others_what_takes_too_long(stack):
     assert worker.terminate(10) == 0
     assert time.monotonic() - start < 6  # also under a sanitizer
     assert ends(stack, "limit-") == {}
+    stack.model.control(latency_ms=5)
     drain(stack)
+    stack.model.control(latency_ms=-1)
     assert set(ends(stack, "limit-").values()) == {("passed", "no_issues")} and len(ends(stack, "limit-")) == 10
     verify.everything(stack, lost=True)
 
@@ -97,6 +99,48 @@ def test_a_second_sigterm_ends_at_once(stack):
     start = time.monotonic()
     assert worker.terminate(5) == 75
     assert time.monotonic() - start < 1
+    stack.model.control(latency_ms=5)
     drain(stack)
+    stack.model.control(latency_ms=-1)
     assert set(ends(stack, "twice-").values()) == {("passed", "no_issues")} and len(ends(stack, "twice-")) == 10
     verify.everything(stack, lost=True)
+
+
+def test_limits_of_a_worker_and_of_its_models_hold(stack):
+    """Three jobs at once, one draft at a time, three requests a second; a call that had to wait has an intent of its own."""
+    stack.model.reset()
+    stack.model.control(latency_ms=50)
+    send(stack, *(job(f"slot-{number}") for number in range(12)))
+    start = time.monotonic()
+    drain(stack, "--worker.in_flight=3", "--models.drafting.concurrency=1", "--models.critiquing.requests_per_minute=180")
+    assert time.monotonic() - start > 3
+    stats = stack.model.stats()
+    assert stats["max_in_flight"] <= 4  # three calls, and this question
+    times = [line["at_ms"] for line in stack.model.ledger() if line["role"] == "critic"]
+    for first in range(12):  # a second's worth may come at once
+        for last in range(first, 12):
+            assert last - first + 1 <= 4 + 3 * (times[last] - times[first]) / 1000
+    assert set(ends(stack, "slot-").values()) == {("passed", "no_issues")}
+    waited = stack.sql("SELECT count(*) FROM draftmill.attempt JOIN draftmill.job USING (job_no) WHERE starts_with(id, 'slot-') AND why = 'waited'")
+    assert waited[0][0] > 0
+    verify.everything(stack)
+
+
+@pytest.mark.parametrize("table, column, value", [
+    ("job", "stakes", "'low'"), ("job", "payload", "'{}'"), ("step", "cost_micro_usd", "cost_micro_usd + 1"), ("step", "reply", "reply || ' '"),
+    ("draft", "body", "body || '.'"), ("draft", "checks", "'[]'"), ("critique", "score", "99"), ("critique", "reasons", "reasons || '.'"),
+    ("issue", "severity", "1"), ("issue", "suggestion", "'nothing'"), ("outcome", "stop_reason", "'oneshot'"),
+])
+def test_a_row_changed_by_the_owner_is_found(stack, table, column, value):
+    """The checker itself can fail: one row of an ended job is another, and it says which job."""
+    (job_no,) = stack.sql(f"SELECT job_no FROM draftmill.{table} WHERE {column} IS NOT NULL ORDER BY job_no LIMIT 1")[0]
+    one = f"ctid = (SELECT ctid FROM draftmill.{table} WHERE job_no = {job_no} AND {column} IS NOT NULL LIMIT 1) AND job_no = {job_no}"
+    (before,) = stack.sql(f"SELECT {column} FROM draftmill.{table} WHERE {one}")[0]
+    (key,) = stack.sql(f"UPDATE draftmill.{table} SET {column} = {value} WHERE {one} RETURNING ctid::text")[0]
+    faults = verify.Faults()
+    verify.check_trail(stack, verify.Trail(stack), faults)
+    stack.sql(f"UPDATE draftmill.{table} SET {column} = %s WHERE ctid = %s AND job_no = {job_no}", [before, key])
+    assert any(str(job_no) in str(fault) for fault in faults)
+    faults = verify.Faults()
+    verify.check_trail(stack, verify.Trail(stack), faults)
+    assert not faults

@@ -194,7 +194,8 @@ class Stack:
         self.config, self.topics = config, topics or TOPICS
         self.folder = tempfile.mkdtemp(prefix="draftmill-", dir="/tmp")
         os.chmod(self.folder, 0o711)  # PostgreSQL runs as another user and has a folder in it
-        self.settings = {}  # DRAFTMILL_*, for all that is run after
+        # DRAFTMILL_*, for all that is run after
+        self.settings = {"DRAFTMILL_WORKER_STATE_DIR": f"{self.folder}/state"}
         self.broker = self.model = self.proxy = self.brokers = self.conninfo = None
         self.workers = []
         self._processes = []

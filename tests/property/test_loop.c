@@ -282,7 +282,7 @@ static void draw_fact(struct game *g, const struct call *c, struct fact *f)
 	else if (chance(g, 2))
 		f->type = FACT_stopped;
 	f->stop = stops[draw(g, 4)];
-	f->lost[0] = chance(g, 50);
+	f->lost[0] = broken_attempts(g, c, f->active_ms) + chance(g, 50);
 	if (f->type != FACT_replied)
 		return;
 	f->call_no = c->no;
@@ -461,7 +461,7 @@ static const char *check_resume(struct game *g, int n, bool lost)
 				     .at_ms = g->fact[n - 1].at_ms,
 				     .active_ms = g->fact[n - 1].active_ms,
 				     .call_no = -1,
-				     .lost = {lost, false}};
+				     .lost = {lost}};
 	struct loop_output out = {.finished = false};
 	uint8_t head[SHA_BYTES] = {0};
 

@@ -94,7 +94,7 @@ static bool make_fact(struct play *p, const struct trace_step *s, struct fact *f
 			   .active_ms = p->active_ms,
 			   .call_no = s->call_no,
 			   .n_maybe_billed = s->n_maybe_billed,
-			   .lost = {s->lost, false},
+			   .lost = {s->n_lost},
 			   .stop = s->stop};
 	if (s->call_no < 0)
 		return true;

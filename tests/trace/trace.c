@@ -77,7 +77,7 @@ static void read_extra(struct reader *r, struct str name, struct trace_step *s)
 	if (str_is(name, "active"))
 		s->active_ms = number(r);
 	else if (str_is(name, "lost"))
-		s->lost = true;
+		s->n_lost = (int)number(r);
 	else if (str_is(name, "maybe_billed"))
 		s->n_maybe_billed = (int)number(r);
 	else if (str_is(name, "truncated"))

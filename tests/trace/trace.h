@@ -19,7 +19,7 @@
  * and behind them any of:
  *
  *	active MS                 active time of the job by now; else as before
- *	lost                      resumed, stopped: an attempt of the open call was under way
+ *	lost N                    resumed, stopped: attempts of the open call that were lost, see core/step.h
  *	maybe_billed N            replied, call_failed: attempts that may have been billed, see core/step.h
  *	truncated | finish_reason WORD | refused    how the reply ended; refused: the text is the refusal
  *	tokens IN OUT | cached N | untold           what it used (100 and 50); untold: it does not say
@@ -50,7 +50,7 @@ struct trace_step {
 	enum reply_class class; /* call_failed */
 	int64_t active_ms;	/* -1: as before */
 	int n_maybe_billed;
-	bool lost;
+	int n_lost;
 	enum stop_reason stop;
 	struct str action;
 	struct str has[TRACE_TEXTS_MAX], has_not[TRACE_TEXTS_MAX];

@@ -140,7 +140,7 @@ static const char rows[] =
 					      "call_no, role, class, latency_ms, cost_micro_usd, action, intents",
 					      "0, 'generator', 'complete', 40, 7, 'call critic 1, refiner 2', 1")
 		STEP("5", "2", "resumed", "lost, cost_micro_usd, action, intents",
-		     "3, 9, 'call critic 1, refiner 2', 2")
+		     "257, 9, 'call critic 1, refiner 2', 2")
 			STEP("5", "3", "replied", "call_no, role, class, action",
 			     "1, 'critic', 'complete', 'finish escalated budget'") "insert into draftmill.attempt values (5, 1, 1, 1, now(), 'waited', null, null, null);"
 										   "insert into draftmill.draft values (5, 0, 1, null, 'Text', '', '[{\"name\":\"length\",\"ok\":true}]', '', 0, 0, 0, null);"

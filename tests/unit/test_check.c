@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "core/check.h"
 #include "core/job.h"
 
@@ -279,6 +280,33 @@ static void a_number_is_not_met_by_a_longer_one(void **state)
 	assert_green(MUST "\"values\": [\"30\"]", "300 yen, no: 30円");
 }
 
+/* Each place of the text is one of the term, too, and none of them will do: no more work than for another text. */
+static void a_term_of_one_letter_takes_no_longer(void **state)
+{
+	struct buf spec = BUF(1 << 20), text = BUF(1 << 20);
+
+	buf_puts(&spec, "\"type\": \"must_include\", \"values\": [\"");
+	for (int i = 0; i < 100000; i++)
+		buf_putc(&spec, '1');
+	buf_puts(&spec, "\"]");
+	for (int i = 0; i < 250000; i++)
+		buf_putc(&text, '1');
+	int64_t begin_ms = clock_mono_ms();
+	assert_false(result_of(spec.p, text.p).ok);
+	assert_true(clock_mono_ms() - begin_ms < 1000);
+	buf_release(&spec);
+	buf_release(&text);
+}
+
+/* A place that will not do may overlap the one that will. */
+static void a_term_is_found_behind_places_that_overlap_it(void **state)
+{
+	assert_green("\"type\": \"must_include\", \"values\": [\"1 1\"]", "11 1 11 1 1");
+	assert_red("\"type\": \"must_include\", \"values\": [\"1 1\"]", "11 11 1",
+		   "missing: \"1 1\"", NULL);
+	assert_green("\"type\": \"must_include\", \"values\": [\"-1-1\"]", "-1-12 -1-1-1");
+}
+
 static void a_variable_without_value_is_red(void **state)
 {
 	assert_green(MUST "\"variables\": [\"name\"]", "山田花子様");
@@ -453,6 +481,31 @@ static void the_whole_text_is_one_json_value(void **state)
 			       "not one JSON value: "));
 }
 
+/* All types: what they say */
+
+static void a_long_detail_is_cut_between_characters(void **state)
+{
+	struct buf spec = BUF(8 << 10);
+
+	buf_puts(&spec, "\"type\": \"must_include\", \"values\": [\"x");
+	for (int i = 0; i < 1000; i++)
+		buf_puts(&spec, "あ");
+	buf_puts(&spec, "\"]");
+	struct str detail = result_of(spec.p, "").detail;
+	/* `missing: "x` is 11 bytes, so 3 * 328 more are within 1,000 - 3. */
+	assert_int_equal(detail.n, 11 + 3 * 328 + 3);
+	assert_true(str_starts(detail, "missing: \"xあ"));
+	assert_string_equal(detail.p + detail.n - 6, "あ...");
+	buf_release(&spec);
+}
+
+static void a_message_cuts_a_name_between_characters(void **state)
+{
+	assert_refused("{\"name\": \"c\", \"type\": \"ああああああああああああああ\"}",
+		       "check \"c\": unknown type \"あああああああああああああ\"; the types are: "
+		       "graphemes, words, must_include, forbidden, regex, json");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, new_arena, free_arena)
@@ -472,6 +525,8 @@ int main(void)
 		T(must_include_compares_folded),
 		T(must_include_names_all_that_is_missing),
 		T(a_number_is_not_met_by_a_longer_one),
+		T(a_term_of_one_letter_takes_no_longer),
+		T(a_term_is_found_behind_places_that_overlap_it),
 		T(a_variable_without_value_is_red),
 		T(must_include_is_phrased_with_the_values),
 		T(terms_are_lists_of_visible_strings),
@@ -487,6 +542,8 @@ int main(void)
 		T(a_pattern_cannot_raise_its_limits),
 		T(a_pattern_is_compiled_when_read),
 		T(the_whole_text_is_one_json_value),
+		T(a_long_detail_is_cut_between_characters),
+		T(a_message_cuts_a_name_between_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,6 +131,11 @@ static bool may_act(struct world *w)
 	return fleet_may_act(w->worker[0].fleet);
 }
 
+static bool other_is_dead(struct world *w)
+{
+	return is_dead(w->n);
+}
+
 static void test_without_a_database_the_lease_runs_out_and_comes_back(void **state)
 {
 	struct world *w = *state;
@@ -138,6 +143,7 @@ static void test_without_a_database_the_lease_runs_out_and_comes_back(void **sta
 	database_run("alter role draftmill_worker connection limit 0");
 	cut_connections();
 	bool ran_out = happens(w, may_not_act, 3 * LEASE_MS);
+	int64_t fellow = other_worker(true);
 	struct strike message = {STR("jobs"), 1, 7};
 	fleet_strike(w->worker[0].fleet, &message, "crash", on_done, &w->worker[0]);
 	database_run("alter role draftmill_worker connection limit -1");
@@ -148,6 +154,11 @@ static void test_without_a_database_the_lease_runs_out_and_comes_back(void **sta
 	assert_int_equal(w->worker[0].n_ready, 1);
 	assert_int_equal(w->worker[0].n_fenced, 0);
 	assert_true(fleet_number(w->worker[0].fleet) > 0);
+	assert_false(happens(w, never, LEASE_MS / 2));
+	assert_int_equal(is_dead(fellow),
+			 0); /* whom the same outage hit; a lease later it is dead */
+	w->n = fellow;
+	assert_true(happens(w, other_is_dead, 3000));
 }
 
 static void test_a_lost_answer_to_the_registration_is_made_good(void **state)
@@ -210,11 +221,6 @@ static struct pg *hold_fence(int64_t worker_id, const char *application_name)
 	snprintf(sql, sizeof sql, "begin; select draftmill.fence(%lld)", (long long)worker_id);
 	assert_int_equal(pg_script(pg, sql, &err), ST_OK);
 	return pg;
-}
-
-static bool other_is_dead(struct world *w)
-{
-	return is_dead(w->n);
 }
 
 static void test_connections_of_an_expired_worker_are_terminated(void **state)

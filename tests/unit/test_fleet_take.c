@@ -237,6 +237,28 @@ static void test_an_orphan_job_comes_whole(void **state)
 	assert_true(happens(w, all_taken, 2000));
 }
 
+static struct fleet *loading;
+
+static void rest_waits(const struct orphan_job *o)
+{
+	assert_int_equal(fleet_n_orphans(loading), 4 - o->job->offset);
+}
+
+/* By offsets: 0 to 2 are taken over, 3 and 4 are not. */
+static void test_intake_leaves_room_for_what_is_being_loaded(void **state)
+{
+	struct world *w = *state;
+	for (int i = 0; i < 5; i++)
+		plain_job(0, i);
+	start(w, 1);
+	loading = w->worker[0].fleet;
+	w->worker[0].check_job = rest_waits;
+	fleet_adopt(loading, 3);
+	w->n = 3;
+	assert_true(happens(w, all_taken, 2000));
+	assert_int_equal(fleet_n_orphans(loading), 2);
+}
+
 static void is_outcome(const struct orphan_event *e)
 {
 	assert_null(e->letter);
@@ -386,6 +408,7 @@ int main(void)
 		FLEET_TEST(test_an_orphan_job_comes_whole),
 		FLEET_TEST(test_an_orphan_event_comes_with_its_payload),
 		FLEET_TEST(test_an_orphan_letter_comes_with_what_was_received),
+		FLEET_TEST(test_intake_leaves_room_for_what_is_being_loaded),
 		FLEET_TEST(test_two_workers_share_orphans_out),
 		FLEET_TEST(test_what_is_ours_but_unknown_twice_comes_as_lost),
 		FLEET_TEST(test_a_lost_answer_to_an_adoption_loses_no_job),

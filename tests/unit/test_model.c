@@ -159,7 +159,7 @@ static void headers_are_kept_by_name(void **state)
 	static const struct fake_act act[] = {
 		{SAY("HTTP/1.1 100 Continue\r\nX-Request-Id: early\r\n\r\n"
 		     "HTTP/1.1 429 Too Many\r\nContent-TYPE:  application/json \r\nRetry-After: 7\r\n"
-		     "Set-Cookie: a=b\r\nX-Request-ID: r1\r\nrequest-id: r2\r\nServer: s\r\n"
+		     "Set-Cookie: a=b\r\nX-Request-ID: r1\r\nrequest-id: caf\xe9\r\nrequest-id: r2\r\nServer: s\r\n"
 		     "Date: Mon, 30 Nov 2026 12:00:00 GMT\r\nContent-Length: 0\r\n\r\n"),
 		 KEEP}};
 	struct world *w = *state;

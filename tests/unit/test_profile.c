@@ -230,6 +230,19 @@ static void a_fault_is_told_by_its_path_and_mend(void **state)
 		refused(*state, cases[i].from, cases[i].to, cases[i].fault);
 }
 
+static void checks_are_a_hundred_at_most(void **state)
+{
+	struct buf checks = BUF(16 << 10);
+
+	for (int i = 0; i < 99; i++)
+		buf_printf(&checks, "{\"name\":\"c%d\",\"type\":\"json\"},", i);
+	buf_puts(&checks, "{\"max\":9,");
+	(void)read_good(*state, with(*state, "{\"max\":9,", checks.p));
+	buf_puts(&checks, "\"name\":\"c\",\"type\":\"words\"},{\"max\":9,");
+	refused(*state, "{\"max\":9,", checks.p, "checks: more than 100");
+	buf_release(&checks);
+}
+
 static void the_critic_is_another_model_than_the_generator(void **state)
 {
 	refused(*state, "\"c-1\"", "\"g-1\"", "models.critic.id: ");
@@ -265,7 +278,6 @@ static void oneshot_needs_no_critic_and_no_refiner(void **state)
 
 static void words_are_named(void **state)
 {
-	assert_string_equal(mode_name(MODE_ONESHOT), "oneshot");
 	assert_string_equal(role_name(ROLE_REFINER), "refiner");
 	assert_string_equal(stakes_name(STAKES_HIGH), "high");
 	assert_string_equal(language_name(LANG_JA), "ja");
@@ -282,6 +294,7 @@ int main(void)
 		WITH_ARENA(what_is_left_open_is_null),
 		WITH_ARENA(only_canonical_text_is_a_profile),
 		WITH_ARENA(a_fault_is_told_by_its_path_and_mend),
+		WITH_ARENA(checks_are_a_hundred_at_most),
 		WITH_ARENA(the_critic_is_another_model_than_the_generator),
 		WITH_ARENA(more_than_three_iterations_are_asked_for_twice),
 		WITH_ARENA(a_first_cap_is_within_the_models),

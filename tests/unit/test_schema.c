@@ -36,7 +36,7 @@ static enum schema_fault fault_given(struct fixture *f, const char *schema, cons
 	if (schema_read(f->a, str_c(schema), &s, &f->err) != ST_OK)
 		fail_msg("%s: %s", schema, f->err.text);
 	assert_int_equal(json_read(str_c(value), &doc, &f->err), JSON_FINE);
-	enum schema_fault fault = schema_check_given(s, doc, given, &f->err);
+	enum schema_fault fault = schema_check(s, doc, given, &f->err);
 	json_free(doc);
 	return fault;
 }

@@ -60,6 +60,29 @@ static void sub_is_clipped(void **state)
 	assert_null(str_sub(absent, 1, 1).p);
 }
 
+static void a_cut_leaves_no_half_of_a_character(void **state)
+{
+	struct str s = STR("aé誤"); /* 1 + 2 + 3 bytes */
+
+	check_str(str_cut(s, 6), "aé誤");
+	check_str(str_cut(s, 5), "aé");
+	check_str(str_cut(s, 3), "aé");
+	check_str(str_cut(s, 2), "a");
+	check_str(str_cut(s, 0), "");
+}
+
+static void a_word_is_looked_up_whole(void **state)
+{
+	static const char *const names[] = {"low", "high", NULL};
+
+	assert_int_equal(str_among(str_c("high"), names), 1);
+	assert_int_equal(str_among(str_c("hig"), names), -1);
+	assert_int_equal(str_among(str_c(""), names), -1);
+	assert_true(str_only(str_c("cab"), "abc") && str_only(str_c(""), "abc"));
+	assert_false(str_only(str_c("cabd"), "abc"));
+	assert_false(str_only(STR_OF("a\0"), "abc"));
+}
+
 static void cmp_is_the_order_of_bytes(void **state)
 {
 	assert_true(str_cmp(str_c("a"), str_c("b")) < 0);
@@ -246,6 +269,8 @@ int main(void)
 		cmocka_unit_test(find_gives_the_first_hit_from_a_place_on),
 		cmocka_unit_test(trim_takes_ascii_white_space_only),
 		cmocka_unit_test(sub_is_clipped),
+		cmocka_unit_test(a_cut_leaves_no_half_of_a_character),
+		cmocka_unit_test(a_word_is_looked_up_whole),
 		cmocka_unit_test(cmp_is_the_order_of_bytes),
 		cmocka_unit_test(an_integer_is_read_whole_or_not_at_all),
 		cmocka_unit_test(an_error_is_a_sentence_with_its_place_in_front),

@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "base/text.h"
 
 #include <setjmp.h>
@@ -230,6 +231,47 @@ static void bare_text_has_no_white_space(void **state)
 	check_str(text_bare(*state, str_c("")), "");
 }
 
+static void trimming_knows_all_white_space(void **state)
+{
+	check_str(text_trim(str_c(" \n\xE3\x80\x80拝啓 様\xC2\xA0\t")), "拝啓 様");
+	check_str(text_trim(str_c("a")), "a");
+	check_str(text_trim(str_c("\xE3\x80\x80 ")), "");
+	assert_null(text_trim(str_c(NULL)).p);
+}
+
+static void a_text_is_walked_backwards_too(void **state)
+{
+	struct str s = STR("aé\xF0\x9F\x98\x80");
+	size_t at = s.n;
+
+	assert_int_equal(text_before(s, &at), 0x1F600);
+	assert_int_equal(text_before(s, &at), 0xE9);
+	assert_int_equal(text_before(s, &at), 'a');
+	assert_int_equal(text_before(s, &at), -1);
+	assert_int_equal(at, 0);
+}
+
+/* Sorting it whole would take minutes. What comes apart into marks counts as well: U+0F73, and U+FF9E by its compatibility. */
+static void a_heap_of_marks_takes_no_longer_than_other_text(void **state)
+{
+	static const char *const marks[][2] = {
+		{"\xCC\x81", "\xCC\xA3"},
+		{"\xE0\xBD\xB3", "\xCC\xB8"},
+		{"\xEF\xBE\x9E", "\xCC\x81"},
+	};
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		struct buf heap = BUF(1 << 20);
+		for (int k = 0; k < 200000; k++)
+			buf_puts(&heap, marks[i][i == 0 ? k / 100000 : k % 2]);
+		int64_t begin_ms = clock_mono_ms();
+		assert_true(text_fold(*state, buf_view(&heap)).n >= heap.n / 2);
+		assert_int_equal(text_graphemes(buf_view(&heap)), 1);
+		assert_true(clock_mono_ms() - begin_ms < 2000);
+		buf_release(&heap);
+	}
+}
+
 #define ARENA_TEST(f) cmocka_unit_test_setup_teardown(f, new_arena, free_arena)
 
 int main(void)
@@ -243,6 +285,9 @@ int main(void)
 		ARENA_TEST(folding_makes_spellings_of_a_term_equal),
 		ARENA_TEST(squeezing_forgets_only_white_space_and_composition),
 		ARENA_TEST(bare_text_has_no_white_space),
+		cmocka_unit_test(trimming_knows_all_white_space),
+		cmocka_unit_test(a_text_is_walked_backwards_too),
+		ARENA_TEST(a_heap_of_marks_takes_no_longer_than_other_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

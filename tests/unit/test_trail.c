@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -212,6 +213,38 @@ static void test_the_same_record_makes_one_dead_letter(void **state)
 	close_world(&w);
 }
 
+/* Kafka sets no limit to a key of its own: 20 of 1 MiB, each in the letter and in its event, are more than a batch holds. */
+static void test_large_keys_do_not_make_a_large_batch(void **state)
+{
+	enum { LETTERS = 20, KEY_BYTES = 1 << 20 };
+	struct world w;
+	struct dead_letter_row letter[LETTERS];
+	struct outbox_row event[LETTERS];
+	char *key = calloc(1, KEY_BYTES);
+	open_world(&w, database_conninfo_worker());
+	for (int i = 0; i < LETTERS; i++) {
+		letter[i] = (struct dead_letter_row){.letter_no = w.base + i,
+						     .cluster = STR_OF("c"),
+						     .topic = STR_OF("large"),
+						     .offset = w.base + i,
+						     .reason = STR_OF("null"),
+						     .key = {key, KEY_BYTES},
+						     .revision = ROW_NULL,
+						     .first_job_no = ROW_NULL,
+						     .worker_id = w.worker_id,
+						     .at_ms = 1796000000000};
+		event[i] = event_row(w.base + i, "dead_letter");
+		event[i].key = letter[i].key;
+		trail_dead_letter(w.trail, &letter[i], &event[i], stored, &slot[i]);
+	}
+	run(&w, LETTERS);
+	assert_int_equal(database_int("select count(distinct xmin::text) from draftmill.dead_letter"
+				      " where topic = 'large'"),
+			 3);
+	close_world(&w);
+	free(key);
+}
+
 /* ---- what the role may not do ---- */
 
 static void test_the_worker_role_cannot_change_the_trail(void **state)
@@ -267,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_values_come_back_as_they_were),
 		cmocka_unit_test(test_a_mark_is_never_lowered),
 		cmocka_unit_test(test_the_same_record_makes_one_dead_letter),
+		cmocka_unit_test(test_large_keys_do_not_make_a_large_batch),
 		cmocka_unit_test(test_the_worker_role_cannot_change_the_trail),
 		cmocka_unit_test(test_without_a_conninfo_all_is_acknowledged_and_nothing_kept),
 	};

@@ -115,6 +115,7 @@ static void an_empty_text_is_an_empty_map(void **state)
 		const struct yaml *root = read_fine(*state, empty[i]);
 		assert_int_equal(root->kind, YAML_MAP);
 		assert_null(root->child);
+		assert_null(root->text.p);
 	}
 	assert_int_equal(read_fine(*state, NULL)->kind, YAML_MAP);
 	assert_int_equal(read_fine(*state, "''")->kind, YAML_SCALAR);
@@ -134,6 +135,8 @@ static void what_configuration_does_not_need_is_refused_by_line(void **state)
 	check_refused(*state, "a: 1\n---\nb: 2\n", "f.yaml:2: a second document");
 	check_refused(*state, "? [a, b]\n: 1\n", "f.yaml:1: a key");
 	check_refused(*state, "{? {a: b} : 1}\n", "f.yaml:1: a key");
+	check_refused(*state, "a: 1\nb: \"x\\0y\"\n", "f.yaml:2: a NUL");
+	check_refused(*state, "\"a\\0b\": 1\n", "f.yaml:1: a NUL");
 }
 
 static void a_key_stands_once_in_a_map(void **state)
