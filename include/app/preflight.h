@@ -10,6 +10,9 @@
 /* It lets us in, has the schema of this program, and gives this user a worker's rights: to add to the trail, not to change it. */
 int preflight_database(const struct settings *, fault_fn *, void *owner);
 
+/* Full names of all topics: of jobs, of events, of dead letters; in the settings' arena. */
+const char *const *preflight_topics(const struct settings *, int *n);
+
 /* It answers and has the topics: of jobs, of events, of dead letters. */
 int preflight_broker(const struct settings *, fault_fn *, void *owner);
 

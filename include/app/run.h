@@ -60,6 +60,10 @@ enum status runs_new(const struct runs_config *, struct runs **out, struct err *
 void runs_free(struct runs *);
 
 int runs_count(const struct runs *);
+/* Begins no call any more: those on the wire end and are stored, the rest is left to whoever takes the jobs over. */
+void runs_stop(struct runs *);
+/* Jobs with a call on the wire or a write unanswered: what is worth waiting for after runs_stop(). */
+int runs_busy(const struct runs *);
 bool runs_has(const struct runs *, int64_t job_no);
 void runs_set_fleet(struct runs *, int n_workers); /* shares the models' rates */
 

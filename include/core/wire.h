@@ -18,7 +18,7 @@
 	X(refused,      true)  /* blocked, an unknown finish reason, or no text */ \
 	X(rate_limited, false) /* 429 */ \
 	X(server_error, false) /* 5xx, 408, 409 */ \
-	X(credentials,  false) /* 401, 403 */ \
+	X(credentials,  false) /* 401, 403, 404: key, model or path is wrong, whatever the job */ \
 	X(rejected,     false) /* any other status: this very request is at fault */ \
 	X(unreadable,   true)  /* 200, but not whole, no JSON, or another shape */ \
 	X(unsent,       false) /* no byte of the request left: resolve, connect, TLS */ \

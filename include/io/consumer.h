@@ -45,7 +45,8 @@ struct consumer_events {
 	void (*at_end)(void *owner, struct str topic, int32_t partition, int64_t next_offset);
 };
 
-/* Joins the group. ST_INVALID: an option is wrong (named), cooperative-sticky is refused before librdkafka 2.10.0. */
+/* It joins the group with the first consumer_poll(), not before. ST_INVALID: an option is wrong (named),
+ * cooperative-sticky is refused before librdkafka 2.10.0. */
 enum status consumer_open(struct reactor *, const struct consumer_config *,
 			  const struct consumer_events *, void *owner, struct consumer **out,
 			  struct err *err) MUST_CHECK;
@@ -63,6 +64,10 @@ void consumer_store(struct consumer *, struct str topic, int32_t partition, int6
  * ST_DOWN: no broker or a missing topic, named. */
 enum status consumer_ends(struct consumer *, struct arena *a, int timeout_ms,
 			  const struct partition_end **end, int *n, struct err *err) MUST_CHECK;
+
+/* ST_DOWN: the broker does not have it (and it is not made by asking), or does not answer. */
+enum status consumer_has_topic(struct consumer *, const char *topic, int timeout_ms,
+			       struct err *err) MUST_CHECK;
 
 /* The cluster's id, for the mark's and the dead letter's key; "" until known. */
 const char *consumer_cluster(struct consumer *, int timeout_ms);

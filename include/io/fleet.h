@@ -3,7 +3,8 @@
  * of its own, so that a heartbeat never waits for a commit of the trail.
  *
  * A worker incarnation has a row and a lease in database time. A worker whose lease has run out is ended by the others in three
- * statements: its connections are terminated, it is marked dead, and (a later snapshot) its todo rows are orphaned.
+ * statements: its connections are terminated, it is marked dead, and (a later snapshot) its todo rows are orphaned. Who lost its own
+ * lease, as in an outage of the database, spares the others for a lease's time after.
  */
 #ifndef IO_FLEET_H
 #define IO_FLEET_H

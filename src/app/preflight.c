@@ -78,7 +78,7 @@ int preflight_database(const struct settings *settings, fault_fn *fault, void *o
 
 /* --- the broker --- */
 
-static const char *const *all_topics(const struct settings *s, int *n)
+const char *const *preflight_topics(const struct settings *s, int *n)
 {
 	int n_kind = 0;
 
@@ -112,7 +112,7 @@ int preflight_broker(const struct settings *settings, fault_fn *fault, void *own
 	struct err err;
 	int n, n_fault = 0;
 
-	config.topic = all_topics(settings, &config.n_topic);
+	config.topic = preflight_topics(settings, &config.n_topic);
 	if (consumer_open(reactor, &config, &events, NULL, &consumer, &err) != ST_OK ||
 	    consumer_ends(consumer, settings->arena, BROKER_TIMEOUT_MS, &end, &n, &err) != ST_OK)
 		n_fault = tell(fault, owner, "broker", err.text,

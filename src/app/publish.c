@@ -193,8 +193,8 @@ void publisher_delivered(void *owner, void *cookie, enum status s, int32_t parti
 	}
 	if (s == ST_INVALID && str_is(e->row.kind, DEAD_LETTER_KIND) && e->value.p)
 		omit_value(e);
-	log_warn("event_not_delivered", L_INT("job_no", e->row.job_no),
-		 L_STRN("kind", e->row.kind));
+	log_warn("event_not_delivered", L_STRN("topic", e->row.topic),
+		 L_INT("job_no", e->row.job_no), L_STRN("kind", e->row.kind));
 	send_later(p);
 }
 

@@ -54,7 +54,7 @@ static int64_t take_slots(struct run *r)
 {
 	int64_t intents = 0;
 
-	for (int i = 0; i < r->out.n_call; i++)
+	for (int i = 0; i < r->out.n_call && !r->runs->stopping; i++)
 		if (limit_take(service_of(r->runs, r->out.call[i].model)->limit))
 			intents |= (int64_t)1 << i;
 	return intents;
@@ -226,6 +226,21 @@ void run_stored(void *owner, enum stored how, const struct stored_why *why)
 }
 
 /* ---- all jobs ---- */
+
+void runs_stop(struct runs *rs)
+{
+	rs->stopping = true;
+}
+
+int runs_busy(const struct runs *rs)
+{
+	int n = 0;
+
+	for (const struct run *r = rs->first; r; r = r->next)
+		n += r->storing || r->n_on_wire > 0 ||
+		     !r->loop; /* no loop: a dead letter being stored */
+	return n;
+}
 
 int runs_count(const struct runs *rs)
 {

@@ -71,6 +71,8 @@ static void send_call(struct run_call *c)
 {
 	const struct runs_config *cfg = &c->run->runs->c;
 
+	if (c->run->runs->stopping)
+		return;
 	if (trail_is_up(cfg->trail) && cfg->hooks->may_act(cfg->owner))
 		post(c);
 	else
@@ -86,6 +88,8 @@ static void store_attempt(void *owner)
 
 	c->wait = NULL;
 	c->has_slot = true;
+	if (r->runs->stopping)
+		return;
 	if (r->storing) { /* one write a job: another call's; asked again when it is answered */
 		ring(c, store_attempt, 1);
 		return;
@@ -104,6 +108,8 @@ static void take_slot(void *owner)
 {
 	struct run_call *c = owner;
 
+	if (c->run->runs->stopping)
+		return;
 	if (limit_take(c->service->limit))
 		store_attempt(c);
 	else
@@ -235,11 +241,14 @@ static void classify(struct run_call *c, enum sent sent, const struct http_reply
 	out->detail = text_to_utf8(c->run->arena, arena_str(c->run->arena, str_c(why)));
 }
 
+/* The provider's words only where they cannot quote a text or a key. */
 static void log_failure(const struct run_call *c, const struct reply *reply, int status)
 {
+	const struct str detail = status == 0 || status == 404 ? reply->detail : str_c(NULL);
+
 	log_warn("call_failed", L_INT("job_no", c->run->job_no), L_INT("call_no", c->call.no),
 		 L_STRN("model", c->call.model->id), L_STR("class", reply_class_name(reply->class)),
-		 L_INT("http_status", status));
+		 L_INT("http_status", status), L_STRN("detail", detail));
 }
 
 static void replied(void *owner, enum sent sent, const struct http_reply *http, int64_t latency_ms,

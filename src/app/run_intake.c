@@ -92,10 +92,11 @@ static void send_letter(struct letter *l)
 	struct run *r = l->run;
 	const char *prefix = r->runs->c.settings->kafka_topic_prefix;
 
-	l->event = (struct outbox_row){.job_no = l->row.letter_no,
-				       .kind = STR_OF(DEAD_LETTER_KIND),
-				       .topic = arena_printf(r->arena, "%s" DEAD_LETTER_TOPIC, prefix),
-				       .key = l->row.key};
+	l->event =
+		(struct outbox_row){.job_no = l->row.letter_no,
+				    .kind = STR_OF(DEAD_LETTER_KIND),
+				    .topic = arena_printf(r->arena, "%s" DEAD_LETTER_TOPIC, prefix),
+				    .key = l->row.key};
 	dead_letter_id(&l->row, l->event.event_id);
 	memcpy(l->event.payload_sha, l->row.value_sha, SHA_BYTES);
 	log_warn("dead_letter", L_STRN("reason", l->row.reason), L_STRN("topic", l->row.topic),

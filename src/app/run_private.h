@@ -24,6 +24,7 @@ struct runs {
 	int n_service;
 	struct run *first; /* all jobs, newest first */
 	int n;
+	bool stopping;   /* no call is begun any more */
 	uint32_t random; /* of the back-off's jitter; xorshift32 */
 };
 

@@ -2,10 +2,12 @@
 
 #include "app/blame.h"
 #include "app/marks.h"
+#include "app/preflight.h"
 #include "app/publish.h"
 #include "app/run.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "io/pg.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -319,6 +321,7 @@ static void stop(struct worker *w, const char *why)
 		return;
 	log_info("worker_stopping", L_STR("why", why), L_INT("n_in_flight", runs_count(w->runs)));
 	w->state = STOPPING;
+	runs_stop(w->runs);
 	timer_start(w->limit, w->settings->drain_ms, 0);
 }
 
@@ -377,7 +380,7 @@ static void turn(void *owner)
 	n = n_wanted(w);
 	if (consumer_poll(w->consumer, n) == n && n && consumer_ready(w->consumer))
 		reactor_again(w->reactor);
-	if (w->state == STOPPING && !runs_count(w->runs) && !publisher_count(w->publisher) &&
+	if (w->state == STOPPING && !runs_busy(w->runs) && !publisher_count(w->publisher) &&
 	    trail_is_idle(w->trail))
 		leave(w);
 }
@@ -436,6 +439,39 @@ static void tick(void *owner)
 
 /* ---- start ---- */
 
+/* Before anything is opened: a worker that waits for a database that never comes would look alive. */
+static enum status check_database(const struct settings *s, struct err *err)
+{
+	struct pg *pg = NULL;
+	struct pg_rows *rows = NULL;
+	enum status status = pg_connect(s->database_conninfo, "draftmill-start", &pg, err);
+
+	if (status != ST_OK) {
+		err_at(err, "database.conninfo: ");
+		return ST_DOWN;
+	}
+	status = pg_query(pg, "select max(version) from draftmill.migration", NULL, 0, &rows, err);
+	if (status == ST_INVALID)
+		err_at(err,
+		       "the database has no schema of ours for this user; run `draftmill migrate`: ");
+	pg_rows_free(rows);
+	pg_free(pg);
+	return status;
+}
+
+/* Jobs would be paid for whose events cannot leave; so it is said before, though a broker may make topics by itself. */
+static void warn_of_topics(struct worker *w)
+{
+	int n;
+	const char *const *topic = preflight_topics(w->settings, &n);
+	struct err err;
+
+	for (int i = 0; i < n; i++)
+		if (consumer_has_topic(w->consumer, topic[i], CLUSTER_WAIT_MS, &err) != ST_OK)
+			log_error("topic_missing", L_STR("topic", topic[i]),
+				  L_STR("why", err.text));
+}
+
 static enum status open_kafka(struct worker *w, struct err *err)
 {
 	const struct settings *s = w->settings;
@@ -453,6 +489,7 @@ static enum status open_kafka(struct worker *w, struct err *err)
 		return err_set(err, ST_DOWN,
 			       "kafka.brokers %s: no broker answers; start one, or name another",
 			       s->kafka_brokers);
+	warn_of_topics(w);
 	if (w->drain &&
 	    consumer_ends(w->consumer, w->arena, CLUSTER_WAIT_MS, &w->end, &w->n_end, err) != ST_OK)
 		return ST_DOWN;
@@ -509,7 +546,9 @@ static enum status open_all(struct worker *w, struct err *err)
 	w->limit = timer_new(w->reactor, on_limit, w);
 	if (blame_open(w->settings->state_dir, &w->blame, err) != ST_OK)
 		return ST_INVALID;
-	s = open_kafka(w, err);
+	s = check_database(w->settings, err);
+	if (s == ST_OK)
+		s = open_kafka(w, err);
 	if (s != ST_OK)
 		return s;
 	c.cluster = w->cluster;

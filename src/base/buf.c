@@ -78,10 +78,16 @@ void buf_printf(struct buf *b, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	int n = vsnprintf(NULL, 0, format, args);
+	int n = vsnprintf(b->p ? b->p + b->n : NULL, b->p ? b->cap - b->n : 0, format, args);
 	va_end(args);
 	if (n < 0)
 		BUG("buf_printf: bad format '%s'", format);
+	if (b->n + (size_t)n < b->cap) { /* it had room */
+		b->n += (size_t)n;
+		return;
+	}
+	if (b->p)
+		b->p[b->n] = '\0'; /* what did not fit was begun there */
 	if (!reserve(b, (size_t)n))
 		return;
 	va_start(args, format);

@@ -9,7 +9,7 @@ static void put_escaped(struct buf *b, unsigned char c)
 	const char *hit = c ? strchr(byte, c) : NULL;
 
 	if (hit)
-		buf_printf(b, "\\%c", name[hit - byte]);
+		buf_put(b, (const char[]){'\\', name[hit - byte]}, 2);
 	else
 		buf_printf(b, "\\u%04x", c);
 }

@@ -205,6 +205,26 @@ static size_t part_end(struct str s, size_t at)
 	return at;
 }
 
+static bool is_ascii(struct str s)
+{
+	unsigned char all = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		all |= (unsigned char)s.p[i];
+	return all < 0x80;
+}
+
+/* What map() makes of ASCII, which is its own normal form: in English a quarter of a job's CPU time. */
+static struct str map_ascii(struct arena *a, struct str s, bool fold)
+{
+	char *p = arena_alloc(a, s.n + 1);
+
+	for (size_t i = 0; i < s.n; i++)
+		p[i] = fold && s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + ('a' - 'A'))
+							      : s.p[i];
+	return (struct str){p, s.n};
+}
+
 /* utf8proc_map_custom() into the arena; the copy may be written to. */
 static struct str map(struct arena *a, struct str s, int options, utf8proc_custom_func custom)
 {
@@ -213,6 +233,8 @@ static struct str map(struct arena *a, struct str s, int options, utf8proc_custo
 
 	if (!s.p)
 		return s;
+	if (is_ascii(s))
+		return map_ascii(a, s, options & UTF8PROC_CASEFOLD);
 	for (size_t at = 0, end; at < s.n; at = end) {
 		end = part_end(s, at);
 		utf8proc_ssize_t n = utf8proc_map_custom((const utf8proc_uint8_t *)s.p + at,

@@ -174,7 +174,8 @@ static enum reply_class class_of_error(int status)
 		return REPLY_rate_limited;
 	if (status >= 500 || status == 408 || status == 409)
 		return REPLY_server_error;
-	return status == 401 || status == 403 ? REPLY_credentials : REPLY_rejected;
+	/* 404 speaks of the path or the model, never of this one request: no job is at fault. */
+	return status == 401 || status == 403 || status == 404 ? REPLY_credentials : REPLY_rejected;
 }
 
 static void read_reply(const struct http_reply *http, int64_t received_ms, struct arena *a,

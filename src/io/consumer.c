@@ -15,6 +15,8 @@ struct consumer {
 	rd_kafka_t *rk;
 	rd_kafka_queue_t *queue;   /* of group and records */
 	rd_kafka_queue_t *closing; /* takes its place while the group is left; NULL before */
+	rd_kafka_topic_partition_list_t *topics;
+	bool joined;
 	struct bell bell;
 	struct consumer_events events;
 	void *owner;
@@ -165,6 +167,9 @@ static rd_kafka_conf_t *make_conf(const struct consumer_config *config, struct e
 		{"auto.offset.reset", "earliest", true},
 		{"enable.partition.eof", "true", true},
 		{"auto.commit.interval.ms", "1000", false},
+		/* As the lease's default: what a crashed worker held is free again after both. Heartbeats come from a thread
+		 * of librdkafka, so this is no limit to our turns. */
+		{"session.timeout.ms", "10000", false},
 		{"partition.assignment.strategy", "range", false},
 		{"socket.nagle.disable", "true", false},
 		{"reconnect.backoff.max.ms", "500", false},
@@ -180,19 +185,28 @@ static rd_kafka_conf_t *make_conf(const struct consumer_config *config, struct e
 
 static void on_bell(void *owner);
 
-static enum status subscribe(struct consumer *c, const struct consumer_config *config,
-			     struct err *err)
+static enum status set_topics(struct consumer *c, const struct consumer_config *config,
+			      struct err *err)
 {
-	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(config->n_topic);
-
-	for (int i = 0; i < config->n_topic; i++)
-		rd_kafka_topic_partition_list_add(list, config->topic[i], RD_KAFKA_PARTITION_UA);
-	rd_kafka_resp_err_t code = rd_kafka_subscribe(c->rk, list);
-	rd_kafka_topic_partition_list_destroy(list);
-	if (code)
-		return err_set(err, ST_INVALID, "kafka: cannot subscribe to %s: %s",
-			       config->topic[0], rd_kafka_err2str(code));
+	c->topics = rd_kafka_topic_partition_list_new(config->n_topic);
+	for (int i = 0; i < config->n_topic; i++) {
+		if (rd_kafka_topic_partition_list_find(c->topics, config->topic[i],
+						       RD_KAFKA_PARTITION_UA))
+			return err_set(err, ST_INVALID, "kafka: topic %s is named twice",
+				       config->topic[i]);
+		rd_kafka_topic_partition_list_add(c->topics, config->topic[i],
+						  RD_KAFKA_PARTITION_UA);
+	}
 	return ST_OK;
+}
+
+/* Not before the first poll: a member that does not poll holds up the join of all others. */
+static void join(struct consumer *c)
+{
+	if (c->joined)
+		return;
+	c->joined = true;
+	warn_code(c, rd_kafka_subscribe(c->rk, c->topics));
 }
 
 enum status consumer_open(struct reactor *r, const struct consumer_config *config,
@@ -222,7 +236,7 @@ enum status consumer_open(struct reactor *r, const struct consumer_config *confi
 	c->queue = rd_kafka_queue_get_consumer(c->rk);
 	bell_open(&c->bell, r, on_bell, c);
 	bell_tie(&c->bell, c->queue);
-	enum status status = subscribe(c, config, err);
+	enum status status = set_topics(c, config, err);
 	if (status != ST_OK) {
 		consumer_free(c);
 		return status;
@@ -303,7 +317,10 @@ int consumer_poll(struct consumer *c, int n_want)
 {
 	int n_given = 0;
 
-	if (c->closing || !may_poll(c, n_want))
+	if (c->closing)
+		return 0;
+	join(c);
+	if (!may_poll(c, n_want))
 		return 0;
 	while (c->ready && (n_given < n_want || c->paused)) {
 		rd_kafka_message_t *m = rd_kafka_consumer_poll(c->rk, 0);
@@ -384,21 +401,25 @@ enum status consumer_ends(struct consumer *c, struct arena *a, int timeout_ms,
 			  const struct partition_end **end, int *n, struct err *err)
 {
 	int64_t until_ms = clock_mono_ms() + timeout_ms;
-	rd_kafka_topic_partition_list_t *topics = NULL;
 	struct buf ends = BUF(64 << 20);
 	enum status status = ST_OK;
 
-	if (rd_kafka_subscription(c->rk, &topics) != RD_KAFKA_RESP_ERR_NO_ERROR)
-		return err_set(err, ST_DOWN, "kafka: the consumer is closed");
-	for (int i = 0; i < topics->cnt && status == ST_OK; i++)
-		status = topic_ends(c, topics->elems[i].topic, until_ms, &ends, a, err);
-	rd_kafka_topic_partition_list_destroy(topics);
+	for (int i = 0; i < c->topics->cnt && status == ST_OK; i++)
+		status = topic_ends(c, c->topics->elems[i].topic, until_ms, &ends, a, err);
 	if (status == ST_OK) {
 		*n = (int)(ends.n / sizeof(**end));
 		*end = memcpy(arena_array(a, struct partition_end, *n), buf_view(&ends).p, ends.n);
 	}
 	buf_release(&ends);
 	return status;
+}
+
+enum status consumer_has_topic(struct consumer *c, const char *topic, int timeout_ms,
+			       struct err *err)
+{
+	int n;
+
+	return count_partitions(c, topic, clock_mono_ms() + timeout_ms, &n, err);
 }
 
 const char *consumer_cluster(struct consumer *c, int timeout_ms)
@@ -460,6 +481,7 @@ void consumer_free(struct consumer *c)
 	}
 	if (c->cluster)
 		rd_kafka_mem_free(c->rk, c->cluster);
+	rd_kafka_topic_partition_list_destroy(c->topics);
 	rd_kafka_destroy_flags(c->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	bell_close(&c->bell);
 	free(c->header);

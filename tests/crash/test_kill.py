@@ -16,8 +16,8 @@ def start(stack, n_workers):
 
 
 def strike(stack, workers, random):
-    """Kills one worker or all, each replaced at once; gives how many were killed. Half of the strikes hold their breath first, so that
-    the answers to all calls in flight are given and none is read."""
+    """Kills one worker or all, each replaced at once; gives how many were killed. Half of the strikes stop them first, so that the
+    answers to all calls in flight are given and none is read."""
     victims = list(workers) if random.random() < 0.4 else [random.choice(workers)]
     if random.random() < 0.5:
         for victim in victims:

@@ -36,7 +36,8 @@ def test_all_connections_are_ended_every_two_seconds(stack, batch):
     at_work(stack)
     n_ended = 0
     for _ in range(5):
-        n_ended += stack.sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'draftmill_worker'")[0][0]
+        n_ended += stack.sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+                             "WHERE usename = 'draftmill_worker'")[0][0]
         time.sleep(2)
     stack.model.control(latency_ms=20)
     wait_all_ended(stack, batch, 60)

@@ -99,5 +99,6 @@ def test_a_stop_shorter_than_the_lease_is_nothing(stack):
     stack.model.control(latency_ms=20)
     wait_all_ended(stack, batch, 60)
     end(worker)
-    assert not stack.sql("SELECT 1 FROM draftmill.step JOIN draftmill.job USING (job_no) WHERE starts_with(id, 'short-') AND fact = 'resumed'")
+    assert not stack.sql("SELECT 1 FROM draftmill.step JOIN draftmill.job USING (job_no) "
+                         "WHERE starts_with(id, 'short-') AND fact = 'resumed'")
     assert_sound(stack, batch, lost=3 * CONCURRENCY)

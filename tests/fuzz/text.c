@@ -119,6 +119,44 @@ static void a_forbidden_term_is_found_in_its_place(struct fuzz *f)
 	FUZZ_TRUE(f, str_find(there, text_fold(f->a, term), 0) >= 0);
 }
 
+static struct str few_letters(struct fuzz *f, int n)
+{
+	struct buf b = BUF(FUZZ_BYTES_MAX);
+
+	for (; n > 0; n--)
+		buf_putc(&b, "11-"[fuzz_draw(f, 3)]);
+	return fuzz_text_of(f, &b);
+}
+
+static bool is_digit_at(struct str s, size_t at)
+{
+	return at < s.n && s.p[at] == '1';
+}
+
+/* A number stands somewhere with no digit more on either side: found out by looking at each place. */
+static void a_number_is_met_where_it_stands_alone(struct fuzz *f)
+{
+	struct str text = few_letters(f, fuzz_draw(f, 40)),
+		   term = few_letters(f, 1 + fuzz_draw(f, 8));
+	struct check check;
+	struct check_result r;
+	struct err err;
+	struct job job = {0};
+	bool there = false;
+
+	f->input = text;
+	for (size_t at = 0; at + term.n <= text.n; at++)
+		there |= str_eq(str_sub(text, at, term.n), term) &&
+			 !(at > 0 && is_digit_at(term, 0) && is_digit_at(text, at - 1)) &&
+			 !(is_digit_at(term, term.n - 1) && is_digit_at(text, at + term.n));
+	struct json *doc = case_json(arena_printf(
+		f->a, "{\"name\":\"c\",\"type\":\"must_include\",\"values\":[\"%s\"]}", term.p));
+	FUZZ_TRUE(f, check_read(f->a, doc, &check, &err) == ST_OK);
+	json_free(doc);
+	check_run(f->a, &check, &job, text, &r);
+	FUZZ_TRUE(f, r.ok == there);
+}
+
 /* ---- foldings ---- */
 
 static void folding_twice_is_folding_once(struct fuzz *f)
@@ -186,6 +224,8 @@ int main(void)
 		 12000},
 		{"a forbidden term is found in its place", a_forbidden_term_is_found_in_its_place,
 		 6000},
+		{"a number is met where it stands alone", a_number_is_met_where_it_stands_alone,
+		 20000},
 		{"folding twice is folding once", folding_twice_is_folding_once, 10000},
 		{"a diff holds both texts", a_diff_holds_both_texts, 4000},
 		{"likeness has bounds and no order", likeness_has_bounds_and_no_order, 2000},
