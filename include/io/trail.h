@@ -47,6 +47,7 @@ struct trail *trail_open(struct reactor *, const char *conninfo, const struct tr
 void trail_start(struct trail *, int64_t worker_id);
 bool trail_is_up(const struct trail *);	  /* false: start no call, its reply could not be stored */
 bool trail_is_idle(const struct trail *); /* nothing queued, nothing unanswered */
+size_t trail_bytes(const struct trail *); /* of the writes that wait, about */
 void trail_free(struct trail *); /* not from one of its callbacks; those still owed do not come */
 
 struct intake {

@@ -1,6 +1,7 @@
 #include "app/preflight.h"
 
 #include "app/migrate.h"
+#include "base/log.h"
 #include "core/event.h"
 #include "core/row.h"
 #include "io/consumer.h"
@@ -76,6 +77,24 @@ int preflight_database(const struct settings *settings, fault_fn *fault, void *o
 	return n_fault;
 }
 
+enum status preflight_schema(const struct settings *s, struct err *err)
+{
+	struct pg *pg = NULL;
+	struct pg_rows *rows = NULL;
+	enum status status = pg_connect(s->database_conninfo, "draftmill-start", &pg, err);
+
+	if (status != ST_OK) {
+		err_at(err, "database.conninfo: ");
+		return ST_DOWN;
+	}
+	status = pg_query(pg, "select max(version) from draftmill.migration", NULL, 0, &rows, err);
+	if (status == ST_INVALID)
+		err_at(err, "the database has no schema for this user; run `draftmill migrate`: ");
+	pg_rows_free(rows);
+	pg_free(pg);
+	return status;
+}
+
 /* --- the broker --- */
 
 const char *const *preflight_topics(const struct settings *s, int *n)
@@ -94,6 +113,19 @@ const char *const *preflight_topics(const struct settings *s, int *n)
 						    .p;
 	topic[*n - 1] = arena_printf(s->arena, "%s" DEAD_LETTER_TOPIC, s->kafka_topic_prefix).p;
 	return topic;
+}
+
+void preflight_topics_missing(const struct settings *settings, struct consumer *consumer,
+			      int timeout_ms)
+{
+	int n;
+	const char *const *topic = preflight_topics(settings, &n);
+	struct err err;
+
+	for (int i = 0; i < n; i++)
+		if (consumer_has_topic(consumer, topic[i], timeout_ms, &err) != ST_OK)
+			log_error("topic_missing", L_STR("topic", topic[i]),
+				  L_STR("why", err.text));
 }
 
 /* Through a group of its own, so that no worker's partitions move. */

@@ -17,7 +17,7 @@ struct event { /* one on its way */
 	struct outbox_row row;
 	struct str value; /* absent = null */
 	struct header *header;
-	int n_header;
+	int n_header, n_received; /* received: the first ones, of a dead letter */
 	bool with_producer;
 };
 
@@ -97,6 +97,7 @@ static void received_headers(struct event *e, struct str stored)
 					unhex(e->arena, json_item(pair, 1))};
 	}
 	json_free(doc);
+	e->n_received = e->n_header;
 }
 
 static void letter_headers(struct event *e, const struct dead_letter_row *l, struct str id)
@@ -132,11 +133,24 @@ static void send_later(struct publisher *p)
 	timer_start(p->again, SEND_AGAIN_MS, 0);
 }
 
-/* A dead letter's value may be over the broker's limit; its bytes stay in the table. */
-static void omit_value(struct event *e)
+/* A dead letter may be over the broker's limit: first its value is left out, then its key and the headers it came with. The
+ * bytes stay in the table. False: nothing more can be left out. */
+static bool omit_some(struct event *e)
 {
-	add_header(e, "value_omitted", STR_OF("true"));
-	e->value = str_c(NULL);
+	if (!str_is(e->row.kind, DEAD_LETTER_KIND))
+		return false;
+	if (e->value.p) {
+		add_header(e, "value_omitted", STR_OF("true"));
+		e->value = str_c(NULL);
+		return true;
+	}
+	if (!e->row.key.p && !e->n_received)
+		return false;
+	e->row.key = str_c(NULL);
+	e->header += e->n_received;
+	e->n_header -= e->n_received;
+	e->n_received = 0;
+	return true;
 }
 
 static void send_event(struct event *e)
@@ -149,13 +163,10 @@ static void send_event(struct event *e)
 		send_later(p);
 		return;
 	}
-	s = producer_send(p->producer, e->row.topic, e->row.key, e->value, e->header, e->n_header,
-			  e, &err);
-	if (s == ST_INVALID && str_is(e->row.kind, DEAD_LETTER_KIND) && e->value.p) {
-		omit_value(e);
+	do
 		s = producer_send(p->producer, e->row.topic, e->row.key, e->value, e->header,
 				  e->n_header, e, &err);
-	}
+	while (s == ST_INVALID && omit_some(e));
 	e->with_producer = s == ST_OK;
 	if (s == ST_OK)
 		return;
@@ -191,8 +202,8 @@ void publisher_delivered(void *owner, void *cookie, enum status s, int32_t parti
 		event_free(e);
 		return;
 	}
-	if (s == ST_INVALID && str_is(e->row.kind, DEAD_LETTER_KIND) && e->value.p)
-		omit_value(e);
+	if (s == ST_INVALID)
+		(void)omit_some(e);
 	log_warn("event_not_delivered", L_STRN("topic", e->row.topic),
 		 L_INT("job_no", e->row.job_no), L_STRN("kind", e->row.kind));
 	send_later(p);

@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "base/text.h"
 
+#include <stdio.h>
+
 enum { ASK_AGAIN_MS = 500 }; /* until the lease or the database lets it be sent */
 
 struct service *service_of(struct runs *rs, const struct model *m)
@@ -90,10 +92,8 @@ static void store_attempt(void *owner)
 	c->has_slot = true;
 	if (r->runs->stopping)
 		return;
-	if (r->storing) { /* one write a job: another call's; asked again when it is answered */
-		ring(c, store_attempt, 1);
-		return;
-	}
+	if (r->storing)
+		BUG("a write while another is unanswered: the loop opens one call at a time");
 	c->attempt_no++;
 	c->attempt.job_no = r->job_no;
 	c->attempt.call_no = c->call.no;
@@ -224,21 +224,23 @@ static bool retry(struct run_call *c, const struct http_reply *http, const struc
 	c->attempt.why = str_c(reply_class_name(reply->class));
 	c->attempt.http_status = http->status ? http->status : ROW_NULL;
 	c->attempt.latency_ms = latency_ms;
-	c->attempt.detail = reply->detail;
+	snprintf(c->detail, sizeof(c->detail), "%.*s", STR_ARG(reply->detail));
+	c->attempt.detail = str_c(reply->detail.p ? c->detail : NULL);
 	ring(c, take_slot, wait_ms);
 	return true;
 }
 
-static void classify(struct run_call *c, enum sent sent, const struct http_reply *http,
-		     int64_t at_ms, const char *why, struct reply *out)
+static void classify(struct arena *a, const struct run_call *c, enum sent sent,
+		     const struct http_reply *http, int64_t at_ms, const char *why,
+		     struct reply *out)
 {
 	*out = (struct reply){.usage = {-1, 0, -1}, .retry_after_ms = -1};
 	if (sent == SENT_WHOLE) {
-		c->call.model->wire->reply(http, at_ms, c->run->arena, out);
+		c->call.model->wire->reply(http, at_ms, a, out);
 		return;
 	}
 	out->class = sent == SENT_NOTHING ? REPLY_unsent : REPLY_broken_off;
-	out->detail = text_to_utf8(c->run->arena, arena_str(c->run->arena, str_c(why)));
+	out->detail = text_to_utf8(a, arena_str(a, str_c(why)));
 }
 
 /* The provider's words only where they cannot quote a text or a key. */
@@ -258,23 +260,29 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 	struct run_call *c = owner;
 	const struct runs_config *cfg = &c->run->runs->c;
 	const int64_t at_ms = clock_unix_ms();
+	struct run *r = c->run;
+	struct arena *scratch; /* of failures: an outage of hours must not grow the job */
 	struct reply reply;
 
 	c->transfer = NULL;
-	on_wire(c->run, -1);
+	on_wire(r, -1);
 	if (sent != SENT_WHOLE)
 		http = &none;
-	cfg->hooks->in_hand(cfg->owner, NULL, c->run->job_no);
-	failpoint("reply", c->run->job->id);
-	classify(c, sent, http, at_ms, why, &reply);
+	scratch = http->status == 200 ? NULL : arena_new();
+	cfg->hooks->in_hand(cfg->owner, NULL, r->job_no);
+	failpoint("reply", r->job->id);
+	classify(scratch ? scratch : r->arena, c, sent, http, at_ms, why, &reply);
 	cfg->hooks->in_hand(cfg->owner, NULL, 0);
 	c->has_slot = c->in_flight = false;
 	limit_give(c->service->limit, reply.class);
-	if (reply.class <= REPLY_refused) {
+	if (reply.class <= REPLY_refused) { /* it had status 200 */
 		feed(c, http, &reply, at_ms, latency_ms, true);
 		return;
 	}
 	log_failure(c, &reply, http->status);
-	if (!retry(c, http, &reply, latency_ms))
+	if (!retry(c, http, &reply, latency_ms)) {
+		classify(r->arena, c, sent, http, at_ms, why, &reply);
 		feed(c, http, &reply, at_ms, latency_ms, false);
+	}
+	arena_free(scratch);
 }

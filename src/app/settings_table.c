@@ -44,7 +44,7 @@ static const struct setting table[] = {
 	TEXT("database.conninfo", "dbname=draftmill user=draftmill_worker", "PostgreSQL connection string; what it leaves out comes from PGHOST, PGPASSFILE and so on", SETTINGS(database_conninfo)),
 	PATH("database.sql_dir", "../sql", "folder of the migrations", SETTINGS(sql_dir)),
 
-	INTEGER("jobs", 1, 100000, "worker.in_flight", "2000", "most jobs in memory at once", SETTINGS(in_flight)),
+	INTEGER("jobs", 1, 8000, "worker.in_flight", "2000", "most jobs in memory at once", SETTINGS(in_flight)),
 	MS(1000, 600000, "worker.lease_ms", "10000", "a worker silent for so long is taken for dead", SETTINGS(lease_ms)),
 	MS(0, DAY_MS, "worker.drain_ms", "30000", "after SIGTERM, time for the calls that are open", SETTINGS(drain_ms)),
 	PATH("worker.state_dir", "/var/tmp/draftmill", "folder for notes on what was in hand at a crash", SETTINGS(state_dir)),

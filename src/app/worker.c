@@ -7,7 +7,6 @@
 #include "app/run.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "io/pg.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -20,6 +19,8 @@
 enum {
 	TICK_MS = 500,
 	RECORDS_A_TURN = 64, /* so that a turn stays short */
+	BYTES_A_TURN = 8 << 20,
+	BYTES_QUEUED = 64 << 20, /* waiting for PostgreSQL; over it nothing is taken in */
 	CLUSTER_WAIT_MS = 10000,
 	LEAVE_MS = 5000,
 	PROGRESS_TICKS = 20,
@@ -51,6 +52,7 @@ struct worker {
 	int n_end;
 
 	int n_tick;
+	size_t turn_bytes;
 	int n_uncounted; /* crashes found whose strikes are not committed */
 	int64_t last_wake_mono_ms;
 	int64_t n_job, n_duplicate, n_dead, n_ended;
@@ -159,6 +161,7 @@ static void on_record(void *owner, const struct record *m)
 {
 	struct worker *w = owner;
 
+	w->turn_bytes += m->key.n + m->value.n;
 	marks_begin(w->marks, m->topic, m->partition, m->offset);
 	runs_message(w->runs, m, fleet_strikes(w->fleet, m->topic, m->partition, m->offset));
 }
@@ -362,24 +365,35 @@ static int n_wanted(const struct worker *w)
 	const int64_t numbers = (fleet_n_numbers(w->fleet) - in_memory) / 2;
 
 	if (w->state != WORKING || w->n_uncounted || !trail_is_up(w->trail) ||
-	    !fleet_may_act(w->fleet))
+	    !fleet_may_act(w->fleet) || trail_bytes(w->trail) > BYTES_QUEUED)
 		return 0;
 	n = n < numbers ? n : numbers;
 	n = n < RECORDS_A_TURN ? n : RECORDS_A_TURN;
 	return n > 0 ? (int)n : 0;
 }
 
+/* By bytes too: a record may be large. */
+static void take_records(struct worker *w, int n)
+{
+	int n_taken = 0;
+
+	w->turn_bytes = 0;
+	if (n == 0)
+		consumer_poll(w->consumer, 0);
+	while (n_taken < n && w->turn_bytes < BYTES_A_TURN && consumer_poll(w->consumer, 1))
+		n_taken++;
+	if (n_taken && consumer_ready(w->consumer))
+		reactor_again(w->reactor);
+}
+
 static void turn(void *owner)
 {
 	struct worker *w = owner;
-	int n;
 
 	if (w->state == STARTING || w->state == LEAVING)
 		return;
 	atomic_store(&lease_until_mono_ms, fleet_lease_until_mono_ms(w->fleet));
-	n = n_wanted(w);
-	if (consumer_poll(w->consumer, n) == n && n && consumer_ready(w->consumer))
-		reactor_again(w->reactor);
+	take_records(w, n_wanted(w));
 	if (w->state == STOPPING && !runs_busy(w->runs) && !publisher_count(w->publisher) &&
 	    trail_is_idle(w->trail))
 		leave(w);
@@ -439,39 +453,6 @@ static void tick(void *owner)
 
 /* ---- start ---- */
 
-/* Before anything is opened: a worker that waits for a database that never comes would look alive. */
-static enum status check_database(const struct settings *s, struct err *err)
-{
-	struct pg *pg = NULL;
-	struct pg_rows *rows = NULL;
-	enum status status = pg_connect(s->database_conninfo, "draftmill-start", &pg, err);
-
-	if (status != ST_OK) {
-		err_at(err, "database.conninfo: ");
-		return ST_DOWN;
-	}
-	status = pg_query(pg, "select max(version) from draftmill.migration", NULL, 0, &rows, err);
-	if (status == ST_INVALID)
-		err_at(err,
-		       "the database has no schema of ours for this user; run `draftmill migrate`: ");
-	pg_rows_free(rows);
-	pg_free(pg);
-	return status;
-}
-
-/* Jobs would be paid for whose events cannot leave; so it is said before, though a broker may make topics by itself. */
-static void warn_of_topics(struct worker *w)
-{
-	int n;
-	const char *const *topic = preflight_topics(w->settings, &n);
-	struct err err;
-
-	for (int i = 0; i < n; i++)
-		if (consumer_has_topic(w->consumer, topic[i], CLUSTER_WAIT_MS, &err) != ST_OK)
-			log_error("topic_missing", L_STR("topic", topic[i]),
-				  L_STR("why", err.text));
-}
-
 static enum status open_kafka(struct worker *w, struct err *err)
 {
 	const struct settings *s = w->settings;
@@ -489,7 +470,7 @@ static enum status open_kafka(struct worker *w, struct err *err)
 		return err_set(err, ST_DOWN,
 			       "kafka.brokers %s: no broker answers; start one, or name another",
 			       s->kafka_brokers);
-	warn_of_topics(w);
+	preflight_topics_missing(s, w->consumer, CLUSTER_WAIT_MS);
 	if (w->drain &&
 	    consumer_ends(w->consumer, w->arena, CLUSTER_WAIT_MS, &w->end, &w->n_end, err) != ST_OK)
 		return ST_DOWN;
@@ -546,7 +527,7 @@ static enum status open_all(struct worker *w, struct err *err)
 	w->limit = timer_new(w->reactor, on_limit, w);
 	if (blame_open(w->settings->state_dir, &w->blame, err) != ST_OK)
 		return ST_INVALID;
-	s = check_database(w->settings, err);
+	s = preflight_schema(w->settings, err);
 	if (s == ST_OK)
 		s = open_kafka(w, err);
 	if (s != ST_OK)
@@ -593,7 +574,6 @@ int worker_run(const struct settings *s, struct profiles *profiles, bool drain)
 		}
 	} else {
 		log_error("worker_cannot_start", L_STR("why", err.text));
-		fprintf(stderr, "draftmill work: %s\n", err.text);
 	}
 	close_all(&w);
 	return status == ST_OK ? EX_OK : status == ST_DOWN ? EX_TEMPFAIL : EX_CONFIG;

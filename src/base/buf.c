@@ -82,7 +82,7 @@ void buf_printf(struct buf *b, const char *format, ...)
 	va_end(args);
 	if (n < 0)
 		BUG("buf_printf: bad format '%s'", format);
-	if (b->n + (size_t)n < b->cap) { /* it had room */
+	if (b->n + (size_t)n < b->cap && b->n + (size_t)n <= b->max) { /* it had room */
 		b->n += (size_t)n;
 		return;
 	}

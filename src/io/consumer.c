@@ -57,11 +57,9 @@ static void warn_code(struct consumer *c, rd_kafka_resp_err_t code)
  * anew: so from the beginning, as when the committed offset cannot be had. What is known already is a duplicate. */
 static int64_t start_offset(int64_t mark, const rd_kafka_topic_partition_t *committed)
 {
-	if (mark < 0 && committed->err)
-		return RD_KAFKA_OFFSET_STORED; /* librdkafka asks until it has it */
-	if (committed->err || committed->offset < 0)
+	if (mark < 0 || committed->err || committed->offset < 0)
 		return RD_KAFKA_OFFSET_BEGINNING;
-	return mark >= 0 && mark < committed->offset ? mark : committed->offset;
+	return mark < committed->offset ? mark : committed->offset;
 }
 
 static void set_starts(struct consumer *c, rd_kafka_topic_partition_list_t *list)

@@ -55,6 +55,7 @@ struct trail {
 	bool fenced;
 
 	struct queue waiting, alone;
+	size_t waiting_bytes;
 	struct rides *rides;
 	bool rides_apart; /* they may be at fault: the next batch is theirs alone */
 	struct timer *pause_timer;
@@ -136,6 +137,7 @@ static void queue_write(struct trail *t, const struct write *given)
 	struct write *w = must(malloc(sizeof *w));
 	*w = *given;
 	w->bytes = write_bytes(w);
+	t->waiting_bytes += w->bytes;
 	queue_put(&t->waiting, w);
 	reactor_again(t->reactor);
 }
@@ -324,6 +326,7 @@ static void fill(struct trail *t)
 	if (!(t->rides_apart && rides_wait(t->rides))) {
 		while (t->waiting.first && t->n_batch < BATCH_WRITES && bytes < BATCH_BYTES) {
 			bytes += t->waiting.first->bytes;
+			t->waiting_bytes -= t->waiting.first->bytes;
 			t->batch[t->n_batch++] = queue_take(&t->waiting);
 		}
 		qsort(t->batch, (size_t)t->n_batch, sizeof(*t->batch), by_job);
@@ -561,6 +564,11 @@ bool trail_is_up(const struct trail *t)
 bool trail_is_idle(const struct trail *t)
 {
 	return !has_batch(t) && !t->alone.first && !t->waiting.first && !rides_wait(t->rides);
+}
+
+size_t trail_bytes(const struct trail *t)
+{
+	return t->waiting_bytes;
 }
 
 static void free_writes(struct queue *q)

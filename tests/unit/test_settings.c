@@ -246,9 +246,9 @@ static void unknown_keys_come_with_place_and_suggestion(void **state)
 static void values_of_a_wrong_type_are_shown(void **state)
 {
 	assert_fault("worker:\n  in_flight: many\n", 2,
-		     "worker.in_flight: \"many\" is no integer; give 1 to 100000 jobs");
+		     "worker.in_flight: \"many\" is no integer; give 1 to 8000 jobs");
 	assert_fault("worker:\n  in_flight: 0\n", 2,
-		     "worker.in_flight: \"0\" is out of range; give 1 to 100000 jobs");
+		     "worker.in_flight: \"0\" is out of range; give 1 to 8000 jobs");
 	assert_fault("log:\n  level: loud\n", 2,
 		     "log.level: \"loud\" is none of them; give one of: debug, info, warn, error");
 	assert_fault("kafka:\n  brokers: [a, b]\n", 2,

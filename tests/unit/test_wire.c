@@ -399,7 +399,7 @@ static void the_status_decides_whose_fault_it_is(void **state)
 		{0, REPLY_broken_off},	   {429, REPLY_rate_limited}, {500, REPLY_server_error},
 		{503, REPLY_server_error}, {529, REPLY_server_error}, {408, REPLY_server_error},
 		{409, REPLY_server_error}, {401, REPLY_credentials},  {403, REPLY_credentials},
-		{400, REPLY_rejected},	   {404, REPLY_credentials},     {413, REPLY_rejected},
+		{400, REPLY_rejected},	   {404, REPLY_credentials},  {413, REPLY_rejected},
 		{422, REPLY_rejected},	   {204, REPLY_rejected},     {301, REPLY_rejected}};
 	struct str good =
 		STR("{\"choices\":[{\"message\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}");
