@@ -3,7 +3,7 @@
  *
  * Offsets are stored by consumer_store() only after PostgreSQL has the record, and committed by librdkafka once a second. On
  * assignment a partition's start is min(committed, mark): the caller is asked for the mark, and may only lower the start. With
- * nothing committed (or if that cannot be learned) a partition starts at its beginning.
+ * no mark or nothing committed (or if that cannot be learned) a partition starts at its beginning.
  */
 #ifndef IO_CONSUMER_H
 #define IO_CONSUMER_H

@@ -8,7 +8,7 @@
 #include "app/run.h"
 
 enum {
-	STRIKES_MAX = 3,   /* crashes with a message or a job in hand; then it is not touched again */
+	STRIKES_MAX = 3, /* crashes with a message or a job in hand; then it is not touched again */
 	DETAIL_BYTES = 304 /* of an attempt's failure; core/wire.h cuts at 300 */
 };
 
@@ -25,7 +25,7 @@ struct runs {
 	int n_service;
 	struct run *first; /* all jobs, newest first */
 	int n;
-	bool stopping;   /* no call is begun any more */
+	bool stopping;	 /* no call is begun any more */
 	uint32_t random; /* of the back-off's jitter; xorshift32 */
 };
 
@@ -34,7 +34,7 @@ struct run_call { /* an open call's driver: its intent is stored */
 	struct call call;
 	struct service *service;
 	int attempt_no; /* of the last intent: 0 is the step's, 1.. have rows of their own */
-	char detail[DETAIL_BYTES];   /* behind the row's */
+	char detail[DETAIL_BYTES];  /* behind the row's */
 	struct attempt_row attempt; /* the row being stored */
 	struct retry_state retry;
 	int64_t n_answered_before; /* the model's answers at this call's first failure */

@@ -53,8 +53,9 @@ static void warn_code(struct consumer *c, rd_kafka_resp_err_t code)
 		kafka_warn(&c->trouble, c->rk, code, rd_kafka_err2str(code));
 }
 
-/* min(committed, mark). With nothing committed the mark would raise the start, past the end of a topic that was made
- * anew: so from the beginning, as when the committed offset cannot be had. What is known already is a duplicate. */
+/* min(committed, mark). Without a mark the database knows nothing of the partition, perhaps since it was set back. With nothing
+ * committed the mark would raise the start, past the end of a topic that was made anew. So in both cases from the beginning, as
+ * when the committed offset cannot be had: what is known already is a duplicate. */
 static int64_t start_offset(int64_t mark, const rd_kafka_topic_partition_t *committed)
 {
 	if (mark < 0 || committed->err || committed->offset < 0)
