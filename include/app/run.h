@@ -41,6 +41,9 @@ struct run_hooks {
 	/* A step is committed; for `try`. May be NULL. */
 	void (*stepped)(void *owner, const struct step_rows *, const struct loop_output *,
 			const struct history *);
+	/* An attempt brought no answer; it may be tried again. For `try`. May be NULL. */
+	void (*attempt_failed)(void *owner, const struct model *, const struct reply *,
+			       int http_status);
 };
 
 struct runs_config {

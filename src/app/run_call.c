@@ -280,6 +280,8 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 		return;
 	}
 	log_failure(c, &reply, http->status);
+	if (cfg->hooks->attempt_failed)
+		cfg->hooks->attempt_failed(cfg->owner, c->call.model, &reply, http->status);
 	if (!retry(c, http, &reply, latency_ms)) {
 		classify(r->arena, c, sent, http, at_ms, why, &reply);
 		feed(c, http, &reply, at_ms, latency_ms, false);

@@ -39,7 +39,7 @@ static const struct setting table[] = {
 	TEXT("kafka.group", "draftmill", "consumer group that the workers share", SETTINGS(kafka_group)),
 	TEXT("kafka.topic_prefix", "draftmill.", "stands before the name of every topic", SETTINGS(kafka_topic_prefix)),
 	ROW("list", "", LIST, "kafka.job_topics", "jobs", "topics with jobs, without the prefix", SETTINGS(job_topic)),
-	ROW("map", "", OPTIONS, "kafka.options", "", "properties of librdkafka, as its manual names them; passwords belong into the environment", SETTINGS(kafka_option)),
+	ROW("map", "", OPTIONS, "kafka.options", "", "properties of librdkafka, as its manual names them; passwords belong in the environment", SETTINGS(kafka_option)),
 
 	TEXT("database.conninfo", "dbname=draftmill user=draftmill_worker", "PostgreSQL connection string; what it leaves out comes from PGHOST, PGPASSFILE and so on", SETTINGS(database_conninfo)),
 	PATH("database.sql_dir", "../sql", "folder of the migrations", SETTINGS(sql_dir)),

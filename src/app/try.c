@@ -117,6 +117,30 @@ static void stepped(void *owner, const struct step_rows *rows, const struct loop
 	show_page(t);
 }
 
+/* Nobody waits at a terminal for a key to become right. */
+static void attempt_failed(void *owner, const struct model *m, const struct reply *reply,
+			   int http_status)
+{
+	struct trial *t = owner;
+
+	page_printf(&t->page,
+		    "  attempt failed: %s, HTTP status %d: ", reply_class_name(reply->class),
+		    http_status);
+	page_line(&t->page, reply->detail);
+	page_printf(&t->page, "\n");
+	if (reply->class == REPLY_credentials) {
+		page_printf(
+			&t->page,
+			"provider %.*s refuses the credential, or does not know the model %.*s; mend "
+			"`providers` or `models` in the settings, or the key in the environment\n",
+			STR_ARG(m->provider), STR_ARG(m->id));
+		reactor_stop(t->reactor);
+	}
+	show_page(t);
+	if (reply->class == REPLY_credentials)
+		t->exit_status = EX_CONFIG;
+}
+
 /* ---- the driver's other wishes ---- */
 
 static int64_t number(void *owner)
@@ -169,8 +193,17 @@ static void marked(void *owner, struct str topic, int32_t partition, int64_t nex
 {
 }
 
-static const struct run_hooks hooks = {number,	worker_id, may_act, in_hand,
-				       settled, ended,	   dead,    stepped};
+static const struct run_hooks hooks = {
+	.number = number,
+	.worker_id = worker_id,
+	.may_act = may_act,
+	.in_hand = in_hand,
+	.settled = settled,
+	.ended = ended,
+	.dead = dead,
+	.stepped = stepped,
+	.attempt_failed = attempt_failed,
+};
 static const struct trail_events trail_events = {fenced, marked};
 
 /* The job with the profile's name put in where it has none; itself otherwise, also when it is no object. */

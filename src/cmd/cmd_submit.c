@@ -51,7 +51,7 @@ static int exit_of(const struct submit_counts *n)
 {
 	if (n->n_undelivered || n->n_open || n->n_unread)
 		return EXIT_TEMPORARY;
-	return n->n_invalid ? EXIT_DATA : 0;
+	return n->n_invalid || n->n_dead ? EXIT_DATA : 0;
 }
 
 static int submit(const struct command *self, struct submit_config *c, bool as_json)

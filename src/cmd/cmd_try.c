@@ -40,6 +40,11 @@ static int try(const struct command *self, const struct command_line *line,
 				    "standard input cannot be read, or is over 1 MiB");
 	if (profiles_open(settings, &profiles, &err) != ST_OK)
 		return command_fail(self, EXIT_CONFIG, err.text);
+	if (profile && !profiles_named(profiles, str_c(profile))) {
+		profiles_free(profiles);
+		return command_fail(self, EXIT_USAGE,
+				    "--profile: there is no profile of that name in profiles.dir");
+	}
 	exit_status = try_job(settings, profiles, job, str_c(profile));
 	profiles_free(profiles);
 	return exit_status;

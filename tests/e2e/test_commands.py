@@ -247,6 +247,12 @@ def test_try_shows_text_from_outside_harmlessly(only_model):
     assert "\x1b" not in done.stdout and "\u202e" not in done.stdout
 
 
+def test_try_ends_when_the_provider_refuses_the_key(only_model):
+    only_model.model.control(fail="401", count=1)
+    done = only_model.draftmill("try", *PROFILE, "-", input=json.dumps(bare("t-4")), check=False, timeout_s=20)
+    assert done.returncode == 78 and "refuses the credential" in done.stdout
+
+
 # --- show and report
 
 
