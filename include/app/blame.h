@@ -20,7 +20,7 @@ void blame_close(struct blame *); /* removes the file; NULL is fine */
 void blame_set(struct blame *, const struct record *, int64_t job_no);
 
 /* Files of dead workers with a name in them: for each @found; @incident is unique to the crash. blame_forget() once it is counted. Files without a name are removed.
- * The strike's topic is borrowed for the call. */
+ * Reads the directory and small files: local ones, so the loop does it itself. The strike's topic is borrowed for the call. */
 typedef void blame_found_fn(void *owner, const struct strike *, const char *incident);
 void blame_collect(struct blame *, blame_found_fn *, void *owner);
 void blame_forget(struct blame *, const char *incident);

@@ -3,7 +3,10 @@
  *
  * Offsets are stored by consumer_store() only after PostgreSQL has the record, and committed by librdkafka once a second. On
  * assignment a partition's start is min(committed, mark): the caller is asked for the mark, and may only lower the start. With
- * no mark or nothing committed (or if that cannot be learned) a partition starts at its beginning.
+ * no mark or nothing committed a partition starts at its beginning. The broker is asked for what is committed without waiting:
+ * until it answers, nothing comes.
+ *
+ * Nothing here waits for a broker but what says so. Some calls wait for librdkafka's main thread, which waits for nobody.
  */
 #ifndef IO_CONSUMER_H
 #define IO_CONSUMER_H
@@ -36,8 +39,7 @@ struct partition_end { /* high watermark */
 struct consumer_events {
 	/* A record; borrowed for the call. */
 	void (*record)(void *owner, const struct record *);
-	/* Partitions of @topic/@partition have come: return the mark (next offset to be taken in by the trail's knowledge) or -1 for none.
-	 * Asked from within consumer_poll(). */
+	/* @topic/@partition has come: return the mark (next offset to be taken in by the trail's knowledge) or -1 for none. */
 	int64_t (*assigned)(void *owner, struct str topic, int32_t partition);
 	/* Gone; nothing may be stored for it until it comes again. */
 	void (*revoked)(void *owner, struct str topic, int32_t partition);

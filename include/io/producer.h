@@ -1,6 +1,6 @@
 /*
- * io/producer.h - records to Kafka, over librdkafka: acks=all, idempotent. A fatal producer is made anew; its unsent records are reported as
- * failed, and the caller sends them again (consumers tell copies by event_id).
+ * io/producer.h - records to Kafka, over librdkafka: acks=all, idempotent. A fatal producer is made anew, without waiting; its unsent records
+ * are reported as failed, and the caller sends them again (consumers tell copies by event_id).
  */
 #ifndef IO_PRODUCER_H
 #define IO_PRODUCER_H
@@ -27,6 +27,7 @@ int producer_queued(const struct producer *); /* sent, not reported */
 
 /* Blocks up to @timeout_ms, giving reports: for commands and for the last moment of a worker. ST_DOWN: some are still out. */
 enum status producer_flush(struct producer *, int timeout_ms) MUST_CHECK;
-void producer_free(struct producer *); /* drops what is queued; NULL is fine */
+/* Drops what is queued; waits for librdkafka's threads, which may be at a name server: for the end. NULL is fine. */
+void producer_free(struct producer *);
 
 #endif

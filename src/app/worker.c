@@ -296,7 +296,8 @@ static void close_work(struct worker *w)
 	w->runs = NULL;
 }
 
-/* What is in memory and not ended is left to others: it is all in the trail. */
+/* What is in memory and not ended is left to others: it is all in the trail. So waiting for librdkafka's threads, which freeing the
+ * producer does, holds up nothing. */
 static void leave(struct worker *w)
 {
 	w->state = LEAVING;

@@ -6,7 +6,7 @@
 
 /* Pausing throws away what was fetched ahead, so it is done only after the caller wanted nothing for a while. */
 enum { PAUSE_AFTER_MS = 1000 };
-enum { COMMITTED_TIMEOUT_MS = 3000 };
+enum { ASK_AGAIN_MS = 1000 };
 enum {
 	COOPERATIVE_SINCE = 0x020a0000
 }; /* librdkafka 2.10.0: before it loses all partitions when a member joins */
@@ -14,8 +14,14 @@ enum {
 struct consumer {
 	rd_kafka_t *rk;
 	rd_kafka_queue_t *queue;   /* of group and records */
-	rd_kafka_queue_t *closing; /* takes its place while the group is left; NULL before */
+	rd_kafka_queue_t *answers; /* of committed offsets */
+	rd_kafka_queue_t
+		*closing; /* takes the first one's place while the group is left; NULL before */
 	rd_kafka_topic_partition_list_t *topics;
+	rd_kafka_topic_partition_list_t
+		*coming; /* assigned, their starts not known yet; NULL: none */
+	struct timer *ask_again;
+	char *group;
 	bool joined;
 	struct bell bell;
 	struct consumer_events events;
@@ -63,30 +69,19 @@ static int64_t start_offset(int64_t mark, const rd_kafka_topic_partition_t *comm
 	return mark < committed->offset ? mark : committed->offset;
 }
 
-static void set_starts(struct consumer *c, rd_kafka_topic_partition_list_t *list)
+static void set_start(struct consumer *c, rd_kafka_topic_partition_t *p,
+		      const rd_kafka_topic_partition_t *committed)
 {
-	if (list->cnt == 0) /* more members than partitions */
-		return;
-	rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
-	rd_kafka_resp_err_t code = rd_kafka_committed(c->rk, committed, COMMITTED_TIMEOUT_MS);
+	int64_t mark = c->events.assigned(c->owner, str_c(p->topic), p->partition);
 
-	warn_code(c, code);
-	for (int i = 0; i < list->cnt; i++) {
-		rd_kafka_topic_partition_t *p = &list->elems[i];
-		int64_t mark = c->events.assigned(c->owner, str_c(p->topic), p->partition);
-		if (code)
-			committed->elems[i].err = code;
-		p->offset = start_offset(mark, &committed->elems[i]);
-		log_info("partition_assigned", L_STR("topic", p->topic),
-			 L_INT("partition", p->partition), L_INT("mark", mark),
-			 L_INT("committed", committed->elems[i].offset), L_INT("start", p->offset));
-	}
-	rd_kafka_topic_partition_list_destroy(committed);
+	p->offset = start_offset(mark, committed);
+	log_info("partition_assigned", L_STR("topic", p->topic), L_INT("partition", p->partition),
+		 L_INT("mark", mark), L_INT("committed", committed->offset),
+		 L_INT("start", p->offset));
 }
 
 static void assign(struct consumer *c, rd_kafka_topic_partition_list_t *list)
 {
-	set_starts(c, list);
 	if (is_cooperative(c->rk))
 		warn_error(c, rd_kafka_incremental_assign(c->rk, list));
 	else
@@ -95,8 +90,87 @@ static void assign(struct consumer *c, rd_kafka_topic_partition_list_t *list)
 		warn_code(c, rd_kafka_pause_partitions(c->rk, list));
 }
 
+/* rd_kafka_committed() would wait for the broker. Until the answer the member stays alive to its group, by librdkafka's thread,
+ * and the group's next change waits for our assign(). */
+static void ask_committed(void *owner)
+{
+	struct consumer *c = owner;
+	rd_kafka_ListConsumerGroupOffsets_t *of =
+		rd_kafka_ListConsumerGroupOffsets_new(c->group, c->coming);
+
+	rd_kafka_ListConsumerGroupOffsets(c->rk, &of, 1, NULL, c->answers);
+	rd_kafka_ListConsumerGroupOffsets_destroy(of);
+}
+
+static void forget_coming(struct consumer *c)
+{
+	timer_stop(c->ask_again);
+	if (c->coming)
+		rd_kafka_topic_partition_list_destroy(c->coming);
+	c->coming = NULL;
+}
+
+/* The answer's partitions; NULL: it is an error. */
+static const rd_kafka_topic_partition_list_t *committed_of(struct consumer *c,
+							   rd_kafka_event_t *answer)
+{
+	size_t n;
+	rd_kafka_resp_err_t code = rd_kafka_event_error(answer);
+
+	if (code) {
+		kafka_warn(&c->trouble, c->rk, code, rd_kafka_event_error_string(answer));
+		return NULL;
+	}
+	return rd_kafka_group_result_partitions(*rd_kafka_ListConsumerGroupOffsets_result_groups(
+		rd_kafka_event_ListConsumerGroupOffsets_result(answer), &n));
+}
+
+static void serve_answer(struct consumer *c, rd_kafka_event_t *answer)
+{
+	const rd_kafka_topic_partition_list_t *committed = committed_of(c, answer);
+
+	if (!c->coming)
+		return;
+	for (int i = 0; i < c->coming->cnt; i++) {
+		rd_kafka_topic_partition_t *p = &c->coming->elems[i];
+		const rd_kafka_topic_partition_t *found =
+			committed ? rd_kafka_topic_partition_list_find(committed, p->topic,
+								       p->partition)
+				  : NULL;
+		if (!found) {
+			timer_start(c->ask_again, ASK_AGAIN_MS, 0);
+			return;
+		}
+		set_start(c, p, found);
+	}
+	assign(c, c->coming);
+	forget_coming(c);
+}
+
+static void serve_answers(struct consumer *c)
+{
+	rd_kafka_event_t *answer;
+
+	while ((answer = rd_kafka_queue_poll(c->answers, 0))) {
+		serve_answer(c, answer);
+		rd_kafka_event_destroy(answer);
+	}
+}
+
+static void assigned(struct consumer *c, rd_kafka_topic_partition_list_t *list)
+{
+	forget_coming(c);
+	if (list->cnt == 0) { /* more members than partitions */
+		assign(c, list);
+		return;
+	}
+	c->coming = rd_kafka_topic_partition_list_copy(list);
+	ask_committed(c);
+}
+
 static void revoke(struct consumer *c, rd_kafka_topic_partition_list_t *list)
 {
+	forget_coming(c);
 	for (int i = 0; i < list->cnt; i++)
 		c->events.revoked(c->owner, str_c(list->elems[i].topic), list->elems[i].partition);
 	if (c->paused) /* else it would come back paused */
@@ -111,7 +185,7 @@ static void on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t code,
 			 rd_kafka_topic_partition_list_t *list, void *owner)
 {
 	if (code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
-		assign(owner, list);
+		assigned(owner, list);
 	else
 		revoke(owner, list);
 }
@@ -222,12 +296,16 @@ enum status consumer_open(struct reactor *r, const struct consumer_config *confi
 		BUG("out of memory: a consumer");
 	c->events = *events;
 	c->owner = owner;
+	c->group = strdup(config->group);
+	if (!c->group)
+		BUG("out of memory: a consumer");
 	rd_kafka_conf_set_opaque(conf, c);
 	rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
 	rd_kafka_conf_set_error_cb(conf, on_error);
 	c->rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof(why));
 	if (!c->rk) {
 		rd_kafka_conf_destroy(conf);
+		free(c->group);
 		free(c);
 		return err_set(err, ST_INVALID, "kafka: %s", why);
 	}
@@ -235,6 +313,9 @@ enum status consumer_open(struct reactor *r, const struct consumer_config *confi
 	c->queue = rd_kafka_queue_get_consumer(c->rk);
 	bell_open(&c->bell, r, on_bell, c);
 	bell_tie(&c->bell, c->queue);
+	c->answers = rd_kafka_queue_new(c->rk);
+	bell_tie(&c->bell, c->answers);
+	c->ask_again = timer_new(r, ask_committed, c);
 	enum status status = set_topics(c, config, err);
 	if (status != ST_OK) {
 		consumer_free(c);
@@ -455,6 +536,7 @@ static void on_bell(void *owner)
 	struct consumer *c = owner;
 
 	c->ready = true;
+	serve_answers(c);
 	if (c->closing)
 		serve_close(c);
 }
@@ -463,6 +545,12 @@ void consumer_close(struct consumer *c, reactor_fn *done, void *owner)
 {
 	c->closed = done;
 	c->closed_owner = owner;
+	if (c->coming) { /* librdkafka waits for what comes of it */
+		rd_kafka_topic_partition_list_t *none = rd_kafka_topic_partition_list_new(0);
+		forget_coming(c);
+		assign(c, none);
+		rd_kafka_topic_partition_list_destroy(none);
+	}
 	c->closing = rd_kafka_queue_new(c->rk);
 	bell_tie(&c->bell, c->closing);
 	warn_error(c, rd_kafka_consumer_close_queue(c->rk, c->closing));
@@ -474,6 +562,10 @@ void consumer_free(struct consumer *c)
 		return;
 	bell_untie(c->queue);
 	rd_kafka_queue_destroy(c->queue);
+	bell_untie(c->answers);
+	rd_kafka_queue_destroy(c->answers);
+	forget_coming(c);
+	timer_close(c->ask_again);
 	if (c->closing) {
 		bell_untie(c->closing);
 		rd_kafka_queue_destroy(c->closing);
@@ -484,5 +576,6 @@ void consumer_free(struct consumer *c)
 	rd_kafka_destroy_flags(c->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	bell_close(&c->bell);
 	free(c->header);
+	free(c->group);
 	free(c);
 }

@@ -2,9 +2,8 @@
 #include "base/log.h"
 #include "kafka.h"
 
+#include <pthread.h>
 #include <stdlib.h>
-
-enum { PURGE_MS = 10000 }; /* for the reports of a dead producer's records */
 
 struct producer {
 	rd_kafka_conf_t *conf; /* each client gets a copy */
@@ -14,6 +13,9 @@ struct producer {
 	producer_done *done; /* NULL: nobody is told any more */
 	void *owner;
 	int n_queued;
+	bool failed;	  /* fatally; made anew once all its reports are in */
+	pthread_t ending; /* the one before is being destroyed there */
+	bool has_ending;
 	struct kafka_trouble trouble;
 };
 
@@ -62,31 +64,51 @@ static enum status start(struct producer *p, struct err *err)
 	return ST_OK;
 }
 
+static void *destroy(void *rk)
+{
+	rd_kafka_destroy(rk);
+	return NULL;
+}
+
+static void await_ending(struct producer *p)
+{
+	if (p->has_ending)
+		pthread_join(p->ending, NULL);
+	p->has_ending = false;
+}
+
+/* On a thread of its own: destroying waits for librdkafka's threads, and these perhaps for a name server. */
 static void end(struct producer *p)
 {
 	if (!p->rk)
 		return;
 	bell_untie(p->queue);
 	rd_kafka_queue_destroy(p->queue);
-	rd_kafka_destroy(p->rk);
+	await_ending(p);
+	if (pthread_create(&p->ending, NULL, destroy, p->rk))
+		BUG("no thread can be made: %m");
+	p->has_ending = true;
 }
 
-/* After a fatal error librdkafka sends nothing more. */
+/* After a fatal error librdkafka sends nothing more. What was queued or on its way is reported as failed, now, by its own
+ * threads. */
 static void renew_if_fatal(struct producer *p)
 {
 	char why[256];
 	struct err err;
 
-	if (!rd_kafka_fatal_error(p->rk, why, sizeof(why)))
+	if (!p->failed && rd_kafka_fatal_error(p->rk, why, sizeof(why))) {
+		log_error("producer_renewed", L_STR("why", why), L_INT("n_failed", p->n_queued));
+		rd_kafka_purge(p->rk, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT |
+					      RD_KAFKA_PURGE_F_NON_BLOCKING);
+		p->failed = true;
+	}
+	if (!p->failed || p->n_queued)
 		return;
-	log_error("producer_renewed", L_STR("why", why), L_INT("n_failed", p->n_queued));
-	rd_kafka_purge(p->rk, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-	rd_kafka_flush(p->rk, PURGE_MS);
-	if (p->n_queued)
-		BUG("%d records of a fatal producer have no report", p->n_queued);
 	end(p);
 	if (start(p, &err) != ST_OK)
 		BUG("a second producer cannot start: %s", err.text);
+	p->failed = false;
 }
 
 static void serve(void *owner)
@@ -180,6 +202,7 @@ int producer_queued(const struct producer *p)
 
 enum status producer_flush(struct producer *p, int timeout_ms)
 {
+	renew_if_fatal(p);
 	rd_kafka_flush(p->rk, timeout_ms);
 	renew_if_fatal(p);
 	return p->n_queued == 0 ? ST_OK : ST_DOWN;
@@ -191,6 +214,7 @@ void producer_free(struct producer *p)
 		return;
 	p->done = NULL;
 	end(p);
+	await_ending(p);
 	bell_close(&p->bell);
 	rd_kafka_conf_destroy(p->conf);
 	free(p);

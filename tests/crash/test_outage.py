@@ -60,7 +60,7 @@ def test_a_fellow_comes_and_goes_every_four_seconds(stack, batch):
 
 
 def test_the_broker_says_nothing_for_eight_seconds(stack, batch):
-    """It falls silent while a fellow joins, so that offsets are asked for in vain too. The mock then forgets who waits to join;
+    """It falls silent while a fellow joins, so that committed offsets are asked for and long not told. The mock then forgets who waits to join;
     these ask again after max.poll.interval.ms."""
     asks_again = {"DRAFTMILL_KAFKA_OPTIONS_MAX_POLL_INTERVAL_MS": "6000"}
     workers = [stack.start_worker(env=asks_again)]

@@ -10,7 +10,7 @@
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
-enum { PRODUCE_API_KEY = 0, TIMEOUT_MS = 5000 };
+enum { TIMEOUT_MS = 5000, BROKER = 1 };
 
 struct fake_kafka {
 	rd_kafka_t *rk; /* carries the cluster, and puts */
@@ -136,9 +136,9 @@ void fake_kafka_get(struct fake_kafka *k, const char *topic, int32_t partition, 
 	rd_kafka_topic_destroy(t);
 }
 
-void fake_kafka_fail_produce(struct fake_kafka *k, int n, int code)
+void fake_kafka_fail(struct fake_kafka *k, enum fake_request request, int n, int code, int after_ms)
 {
 	for (int i = 0; i < n; i++)
-		rd_kafka_mock_push_request_errors(k->cluster, PRODUCE_API_KEY, 1,
-						  (rd_kafka_resp_err_t)code);
+		rd_kafka_mock_broker_push_request_error_rtts(k->cluster, BROKER, request, 1, code,
+							     after_ms);
 }

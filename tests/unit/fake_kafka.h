@@ -30,7 +30,8 @@ struct fake_record { /* texts are cut; "-" = null */
 void fake_kafka_get(struct fake_kafka *, const char *topic, int32_t partition, int64_t offset,
 		    struct fake_record *out);
 
-/* The next @n produce requests fail with @code (of the Kafka protocol). */
-void fake_kafka_fail_produce(struct fake_kafka *, int n, int code);
+/* The next @n requests of the kind are answered with @code (of the Kafka protocol; 0: none) and after @after_ms. */
+enum fake_request { PRODUCE = 0, OFFSET_FETCH = 9 }; /* by the protocol's numbers */
+void fake_kafka_fail(struct fake_kafka *, enum fake_request, int n, int code, int after_ms);
 
 #endif

@@ -3,6 +3,7 @@
  * join takes 3 s on the mock cluster, so the stories that need one are opened all together before the first.
  */
 #include "base/clock.h"
+#include "beat.h"
 #include "fake_kafka.h"
 #include "io/consumer.h"
 
@@ -13,6 +14,7 @@
 
 #include <cmocka.h>
 
+enum { COORDINATOR_LOAD_IN_PROGRESS = 14 };
 enum { N_PARTITIONS = 4, N_RECORDS = 100, LIMIT_MS = 20000 };
 
 struct seen { /* of a partition */
@@ -362,6 +364,42 @@ static void what_went_while_paused_and_comes_when_not_is_not_stuck(void **state)
 	consumer_free(other->consumer);
 }
 
+/* The broker is silent when it is asked for the committed offsets, then has none to tell yet, then tells. */
+static void a_silent_broker_at_a_rebalance_does_not_hold_up_the_loop(void **state)
+{
+	struct world *w = *state;
+	struct beat beat;
+
+	open_again(w, 0);
+	put_all(w);
+	w->n_want = N_RECORDS + 1;
+	run_until(w, all_at_end);
+	for (int i = 0; i < N_PARTITIONS; i++) {
+		consumer_store(w->consumer, STR_OF("jobs"), i, 25);
+		w->mark[i] = 20;
+	}
+	close_it(w);
+
+	fake_kafka_fail(w->kafka, OFFSET_FETCH, 1, COORDINATOR_LOAD_IN_PROGRESS, 3500);
+	open_again(w, N_RECORDS + 1);
+	beat_start(&beat, w->reactor);
+	run_until(w, all_at_end);
+	beat_end(&beat);
+	for (int i = 0; i < N_PARTITIONS; i++) {
+		assert_int_equal(w->seen[i].n_assigned, 1);
+		assert_int_equal(w->seen[i].first, 20); /* not the beginning */
+	}
+	close_it(w);
+
+	fake_kafka_fail(w->kafka, OFFSET_FETCH, 1, 0, 30000);
+	open_again(w, N_RECORDS + 1);
+	w->until_ms = clock_mono_ms() + 4000; /* it has joined, and asks */
+	run_until(w, time_is_over);
+	assert_false(any_assigned(w));
+	close_it(w);
+	assert_int_equal(w->n_records, 0);
+}
+
 static void a_record_comes_as_it_is(void **state)
 {
 	enum { BYTES = 2 << 20 };
@@ -462,6 +500,7 @@ int main(void)
 		TEST(a_consumer_that_never_joined_closes_too),
 		STORY(what_went_while_paused_and_comes_when_not_is_not_stuck),
 		STORY(what_was_stored_does_not_come_again_but_a_lower_mark_brings_it_back),
+		TEST(a_silent_broker_at_a_rebalance_does_not_hold_up_the_loop),
 		STORY(a_record_comes_as_it_is),
 		STORY(a_pause_loses_nothing_and_gives_nothing_twice),
 	};

@@ -1,9 +1,12 @@
 /* tests/unit/test_producer.c - records arrive as given, each with one report, whatever the cluster does. */
+#include "beat.h"
 #include "fake_kafka.h"
+#include "fake_resolver.h"
 #include "io/producer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -190,7 +193,7 @@ static void a_record_that_the_broker_finds_too_large_is_invalid(void **state)
 {
 	struct world *w = *state;
 
-	fake_kafka_fail_produce(w->kafka, 1, MSG_SIZE_TOO_LARGE);
+	fake_kafka_fail(w->kafka, PRODUCE, 1, MSG_SIZE_TOO_LARGE, 0);
 	send(w, "k", STR_OF("v"), NULL, 0);
 	reactor_run(w->reactor);
 	assert_int_equal(w->status, ST_INVALID);
@@ -205,7 +208,7 @@ static void what_passes_by_itself_is_not_reported(void **state)
 {
 	struct world *w = *state;
 
-	fake_kafka_fail_produce(w->kafka, 2, NOT_ENOUGH_REPLICAS);
+	fake_kafka_fail(w->kafka, PRODUCE, 2, NOT_ENOUGH_REPLICAS, 0);
 	send(w, "k", STR_OF("v"), NULL, 0);
 	reactor_run(w->reactor);
 	assert_int_equal(w->n_reports, 1);
@@ -217,7 +220,7 @@ static void after_a_fatal_error_all_is_reported_and_a_new_producer_goes_on(void 
 	struct world *w = *state;
 
 	/* Sequence numbers that the broker does not follow: librdkafka gives up for good. */
-	fake_kafka_fail_produce(w->kafka, 1, OUT_OF_ORDER_SEQUENCE);
+	fake_kafka_fail(w->kafka, PRODUCE, 1, OUT_OF_ORDER_SEQUENCE, 0);
 	w->send_again = true;
 	w->stop_at = 3;
 	for (int i = 0; i < 3; i++)
@@ -230,6 +233,42 @@ static void after_a_fatal_error_all_is_reported_and_a_new_producer_goes_on(void 
 	send(w, "k", STR_OF("v"), NULL, 0);
 	reactor_run(w->reactor);
 	assert_int_equal(w->status, ST_OK);
+}
+
+/* A thread of librdkafka waits for a name server, and a request is on its way whose answer never comes. */
+static void a_fatal_error_does_not_hold_up_the_loop(void **state)
+{
+	static const struct kafka_option option[] = {{"enable.sparse.connections", "false"},
+						     {"linger.ms", "0"}};
+	struct world *w = *state;
+	struct beat beat;
+	struct err err;
+	char brokers[100];
+
+	snprintf(brokers, sizeof(brokers), "%s,%s:9092", fake_kafka_brokers(w->kafka), SILENT_HOST);
+	producer_free(w->producer);
+	assert_int_equal(
+		producer_open(w->reactor, brokers, option, 2, reported, w, &w->producer, &err),
+		ST_OK);
+	send(w, "k", STR_OF("v"), NULL, 0);
+	reactor_run(w->reactor);
+	fake_kafka_fail(w->kafka, PRODUCE, 1, OUT_OF_ORDER_SEQUENCE, 300);
+	fake_kafka_fail(w->kafka, PRODUCE, 1, 0, 60000);
+	send(w, "k", STR_OF("v"), NULL, 0);
+	assert_int_equal(producer_flush(w->producer, 100), ST_DOWN);
+	send(w, "k", STR_OF("v"), NULL, 0);
+	w->stop_at = 3;
+	beat_start(&beat, w->reactor);
+	reactor_run(w->reactor);
+	assert_int_equal(w->status, ST_DOWN);
+	assert_int_equal(producer_queued(w->producer), 0);
+	w->stop_at = 4;
+	while (producer_send(w->producer, STR_OF("t"), STR_OF("k"), STR_OF("v"), NULL, 0, w,
+			     &err) != ST_OK)
+		assert_int_equal(producer_flush(w->producer, 0), ST_OK);
+	reactor_run(w->reactor);
+	assert_int_equal(w->status, ST_OK);
+	beat_end(&beat);
 }
 
 static void without_a_broker_a_record_is_down_after_its_time(void **state)
@@ -287,6 +326,7 @@ int main(void)
 		TEST(a_record_that_the_broker_finds_too_large_is_invalid),
 		TEST(what_passes_by_itself_is_not_reported),
 		TEST(after_a_fatal_error_all_is_reported_and_a_new_producer_goes_on),
+		TEST(a_fatal_error_does_not_hold_up_the_loop),
 		TEST(without_a_broker_a_record_is_down_after_its_time),
 		TEST(nothing_is_reported_after_the_end),
 		TEST(wrong_options_are_named),
