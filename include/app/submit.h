@@ -1,16 +1,16 @@
 /*
- * app/submit.h - job messages from JSON lines to the job topic.
+ * app/submit.h - job messages from files to the job topic.
  *
- *	line --> a valid job? --> new to this input? --> new to the database? --> sent --> delivered --> (wait) ended
+ *	line or row (app/jobfile.h) --> a valid job? --> new to this input? --> new to the database? --> sent --> delivered --> (wait) ended
  *
  * A line is checked by the worker's own functions. It is sent as it stands, without white space at its ends; profile, batch and
- * source are put in front where it names none (a CloudEvent is never changed). So the same file makes the same messages again.
+ * source are put in front where it names none (a CloudEvent is never changed), and for a line without id one that is a digest of the
+ * line as it was read. So the same file makes the same messages again.
  */
 #ifndef APP_SUBMIT_H
 #define APP_SUBMIT_H
 
-#include <stdio.h>
-
+#include "app/jobfile.h"
 #include "app/profiles.h"
 #include "core/outcome.h"
 
@@ -20,14 +20,10 @@ struct submit_defaults { /* for lines that do not say; absent = none */
 
 struct submit_line { /* a valid one, as it is sent; in the arena */
 	struct str id, value;
+	bool is_id_made;	 /* of its content */
 	uint8_t key[UUID_BYTES]; /* job_key() */
 	uint8_t sha[SHA_BYTES];	 /* of the value */
 };
-
-/* The next line, trimmed and without the file's byte order mark, in @room (room->full: it was longer than a job can be). False: no
- * more, or ferror(). *line_no counts them, from 1. */
-bool submit_next_line(FILE *, struct buf *room, int64_t *line_no, struct str *line);
-#define SUBMIT_ROOM BUF(MESSAGE_BYTES_MAX + 16)
 
 /* DEAD_NONE, or why the worker would not take it. */
 enum dead_reason submit_read_line(struct arena *a, const struct profiles *,
@@ -38,15 +34,16 @@ struct submit_config {
 	const struct settings *settings;
 	const struct profiles *profiles;
 	struct submit_defaults defaults;
-	struct str topic;	 /* absent: the first job topic of the settings */
+	struct str topic; /* absent: the first job topic of the settings */
+	struct jobfile_form form;
 	const char *const *file; /* "-": standard input */
 	int n_file;
 	bool wait; /* until everything that was sent, or was known already, has its outcome or dead letter */
 	int64_t timeout_ms; /* of the waiting; 0: none */
 };
 
-struct submit_counts {	/* n_read = n_sent + n_duplicate + n_invalid + n_undelivered */
-	int64_t n_read; /* lines that are not empty */
+struct submit_counts { /* n_read = n_sent + n_duplicate + n_invalid + n_undelivered */
+	int64_t n_read; /* lines that are not empty, rows of CSV; of a CSV file that is refused, the one that is at fault */
 	int64_t n_sent; /* delivered; with wait, without those that were known to the workers */
 	int64_t n_duplicate; /* the same identity and bytes: in the input, or in the database */
 	int64_t n_invalid;
@@ -56,10 +53,11 @@ struct submit_counts {	/* n_read = n_sent + n_duplicate + n_invalid + n_undelive
 	int64_t n_dead, n_outcome[N_OUTCOMES]; /* wait */
 };
 
-/* ST_INVALID: the profile or a file that the command line names is not there. */
+/* ST_INVALID: the profile or a file that the command line names is not there, or the form of the files is wrong. */
 enum status submit_check(const struct submit_config *, struct err *err) MUST_CHECK;
 
-/* Tells stderr which lines are invalid or were not delivered and why, and how far it is. ST_INVALID: a setting is wrong; ST_DOWN: no database
+/* Tells stderr what became of the columns, which lines are invalid, were not delivered or (wait) became dead letters and why, and how
+ * far it is. ST_INVALID: a setting is wrong; ST_DOWN: no database
  * to wait at; in both cases nothing was sent. Else the counts say how it went. */
 enum status submit_run(const struct submit_config *, struct submit_counts *out,
 		       struct err *err) MUST_CHECK;

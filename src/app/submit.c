@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,6 +18,10 @@ enum {
 	PROGRESS_IN_PLACE_MS = 200,
 	TICK_MS = 100,
 };
+
+/* profile and batch are among the bytes */
+#define NEW_JOB                                                                                    \
+	"submit it under the same profile and batch, or as a new job by a higher revision or another --source"
 
 static const char NOT_LOOKED_UP[] = "jobs that are known already may be sent again";
 
@@ -58,25 +63,44 @@ void submit_say(struct submit *s, const struct item *item, const char *what, con
 	buf_release(&p.text);
 }
 
-void submit_progress(struct submit *s, const char *what, int64_t n, int64_t of)
+static void refuse(struct submit *s, const struct item *where, const char *reason, const char *why)
+{
+	s->counts->n_invalid++;
+	submit_say(s, where, reason, why);
+}
+
+static void put_bar(int percent)
+{
+	enum { CELLS = 25 };
+
+	fprintf(stderr, "[%.*s%.*s] %3d %%  ", percent * CELLS / 100, "#########################",
+		CELLS - percent * CELLS / 100, ".........................", percent);
+}
+
+void submit_progress(struct submit *s, const char *what, int64_t n, int64_t part, int64_t whole)
 {
 	int64_t now = clock_mono_ms(), each = s->in_place ? PROGRESS_IN_PLACE_MS : PROGRESS_MS;
+	int percent = whole > 0 ? (int)(part * 100 / whole) : -1;
 
 	if (now - s->told_mono_ms < each)
 		return;
 	s->told_mono_ms = now;
 	clear_line(s);
-	fprintf(stderr, "%lld of %lld %s%s", (long long)n, (long long)of, what,
-		s->in_place ? "" : "\n");
+	if (s->in_place && percent >= 0 && percent <= 100)
+		put_bar(percent);
+	fprintf(stderr, "%lld %s", (long long)n, what);
+	if (!s->in_place && percent >= 0)
+		fprintf(stderr, ", %d %%", percent);
+	if (!s->in_place)
+		fputc('\n', stderr);
 	s->is_line_open = s->in_place;
 }
 
 static void tell_delivered(struct submit *s)
 {
-	const struct submit_counts *n = s->counts;
+	int64_t read_bytes = s->done_bytes + (s->reading ? jobfile_bytes(s->reading) : 0);
 
-	submit_progress(s, "delivered", n->n_sent,
-			n->n_sent + n->n_undelivered + producer_queued(s->producer));
+	submit_progress(s, "delivered", s->counts->n_sent, read_bytes, s->all_bytes);
 }
 
 /* ---- the database: what is known already ---- */
@@ -99,10 +123,16 @@ void put_keys(struct buf *out, const struct item *const *item, int n)
 	buf_putc(out, '}');
 }
 
+/* Arrays are compared with `any`, so that an index serves however the role's plans are set. */
+static const char known_sql[] =
+	"with k as materialized (select key, sha, job_no from draftmill.job_key where key = any($1::uuid[])), "
+	"  j as (select job_no, profile, batch from draftmill.job where job_no = any(array(select job_no from k))) "
+	"select encode(uuid_send(key), 'hex'), encode(sha, 'hex'), job_no, profile, batch from k left join j using (job_no)";
+
 static void heed_known(struct submit *s, const struct pg_rows *rows, int row)
 {
 	uint8_t key[UUID_BYTES], sha[SHA_BYTES];
-	char why[100];
+	struct err why;
 
 	if (!hex_read(pg_text(rows, row, 0), key, sizeof(key)) ||
 	    !hex_read(pg_text(rows, row, 1), sha, sizeof(sha)))
@@ -114,11 +144,13 @@ static void heed_known(struct submit *s, const struct pg_rows *rows, int row)
 		return;
 	}
 	item->state = ITEM_INVALID;
-	s->counts->n_invalid++;
-	snprintf(why, sizeof(why),
-		 "its identity is known with other bytes, as job %.*s; raise the revision",
-		 STR_ARG(pg_text(rows, row, 2)));
-	submit_say(s, item, dead_name(DEAD_conflict), why);
+	struct str batch = pg_text(rows, row, 4);
+	(void)err_set(
+		&why, ST_INVALID,
+		"its identity is known with other bytes, as job %.*s (profile %.*s, %s%.*s); " NEW_JOB,
+		STR_ARG(pg_text(rows, row, 2)), STR_ARG(pg_text(rows, row, 3)),
+		batch.p ? "batch " : "no batch", STR_ARG(batch));
+	refuse(s, item, dead_name(DEAD_conflict), why.text);
 }
 
 static void find_known(struct submit *s, const struct chunk *c)
@@ -132,10 +164,7 @@ static void find_known(struct submit *s, const struct chunk *c)
 		item[i] = &s->items.item[c->item[i]];
 	put_keys(&keys, item, c->n);
 	enum status status =
-		pg_query(s->pg,
-			 "select encode(uuid_send(key), 'hex'), encode(sha, 'hex'), job_no"
-			 " from draftmill.job_key where key = any($1::uuid[])",
-			 (const char *const[]){keys.p}, 1, &rows, &err);
+		pg_query(s->pg, known_sql, (const char *const[]){keys.p}, 1, &rows, &err);
 	if (status == ST_OK) {
 		for (int i = 0; i < pg_n(rows); i++)
 			heed_known(s, rows, i);
@@ -228,26 +257,24 @@ static void await_reports(struct submit *s)
 
 /* ---- the input ---- */
 
-static void refuse(struct submit *s, const struct item *where, enum dead_reason reason,
-		   const char *why)
-{
-	s->counts->n_invalid++;
-	submit_say(s, where, dead_name(reason), why);
-}
-
 /* The same identity twice in the input. */
-static void meet_again(struct submit *s, const struct item *first, const struct item *now)
+static void meet_again(struct submit *s, const struct item *first, const struct item *now,
+		       bool is_id_made)
 {
+	bool is_same = memcmp(first->sha, now->sha, SHA_BYTES) == 0;
 	struct err err;
 
-	if (memcmp(first->sha, now->sha, SHA_BYTES) == 0) {
-		s->counts->n_duplicate++;
+	(void)err_set(&err, ST_INVALID, "%s:%lld %s", file_name(s, first->file),
+		      (long long)first->line_no,
+		      is_same ? "is the same; to send both, give each an id"
+			      : "has its identity with other bytes; " NEW_JOB);
+	if (!is_same) {
+		refuse(s, now, dead_name(DEAD_conflict), err.text);
 		return;
 	}
-	(void)err_set(&err, ST_INVALID,
-		      "%s:%lld has its identity with other bytes; raise the revision",
-		      file_name(s, first->file), (long long)first->line_no);
-	refuse(s, now, DEAD_conflict, err.text);
+	s->counts->n_duplicate++;
+	if (is_id_made)
+		submit_say(s, now, "duplicate", err.text);
 }
 
 static void take_line(struct submit *s, struct chunk *c, struct item *item, struct str text)
@@ -258,14 +285,14 @@ static void take_line(struct submit *s, struct chunk *c, struct item *item, stru
 		submit_read_line(c->a, s->c->profiles, &s->c->defaults, text, &line, &err);
 
 	if (reason != DEAD_NONE) {
-		refuse(s, item, reason, err.text);
+		refuse(s, item, dead_name(reason), err.text);
 		return;
 	}
 	memcpy(item->key, line.key, UUID_BYTES);
 	memcpy(item->sha, line.sha, SHA_BYTES);
 	int64_t first = items_find(&s->items, item->key);
 	if (first >= 0) {
-		meet_again(s, &s->items.item[first], item);
+		meet_again(s, &s->items.item[first], item, line.is_id_made);
 		return;
 	}
 	c->item[c->n] = items_add(&s->items, item);
@@ -273,29 +300,56 @@ static void take_line(struct submit *s, struct chunk *c, struct item *item, stru
 	c->value[c->n++] = line.value;
 }
 
-static void read_file(struct submit *s, struct chunk *c, int file, FILE *f)
+static void read_lines(struct submit *s, struct chunk *c, int file)
 {
-	struct buf room = SUBMIT_ROOM;
 	struct item item = {.file = file, .state = ITEM_READ, .part = -1, .offset = -1};
-	struct str line;
+	struct jobfile_line line;
+	enum jobfile_got got;
 
-	while (submit_next_line(f, &room, &item.line_no, &line)) {
-		if (line.n == 0)
-			continue;
+	while ((got = jobfile_next(s->reading, &line)) == JOBFILE_JOB || got == JOBFILE_FAULTY) {
 		s->counts->n_read++;
-		if (room.full)
-			refuse(s, &item, DEAD_too_large, "over 1 MiB");
+		item.line_no = line.line_no;
+		if (got == JOBFILE_JOB)
+			take_line(s, c, &item, line.text);
 		else
-			take_line(s, c, &item, line);
+			refuse(s, &item, line.fault, line.why.text);
 		if (c->n == CHUNK || arena_bytes(c->a) > CHUNK_BYTES)
 			send_chunk(s, c);
 		tell_delivered(s);
 	}
-	if (ferror(f)) {
+	if (got == JOBFILE_UNREAD) {
 		s->counts->n_unread++;
-		submit_say(s, &item, "cannot be read on", strerror(errno));
+		item.line_no = line.line_no;
+		submit_say(s, &item, "cannot be read on", line.why.text);
 	}
-	buf_release(&room);
+}
+
+static void read_file(struct submit *s, struct chunk *c, int file, FILE *f)
+{
+	s->reading = jobfile_open(f, s->c->file[file], &s->c->form);
+	struct str columns = jobfile_columns(s->reading);
+	if (columns.n)
+		submit_say(s, NULL, file_name(s, file), columns.p);
+	read_lines(s, c, file);
+	s->done_bytes += jobfile_bytes(s->reading);
+	jobfile_close(s->reading);
+	s->reading = NULL;
+}
+
+/* 0: not known, one is no plain file. */
+static int64_t size_of_all(const struct submit_config *c)
+{
+	int64_t all_bytes = 0;
+	struct stat st;
+
+	for (int i = 0; i < c->n_file; i++) {
+		bool is_stdin = strcmp(c->file[i], "-") == 0;
+		if ((is_stdin ? fstat(STDIN_FILENO, &st) : stat(c->file[i], &st)) != 0 ||
+		    !S_ISREG(st.st_mode))
+			return 0;
+		all_bytes += st.st_size;
+	}
+	return all_bytes;
 }
 
 static void read_files(struct submit *s)
@@ -305,6 +359,7 @@ static void read_files(struct submit *s)
 	if (!c)
 		BUG("out of memory");
 	c->a = arena_new();
+	s->all_bytes = size_of_all(s->c);
 	for (int i = 0; i < s->c->n_file; i++) {
 		bool is_stdin = strcmp(s->c->file[i], "-") == 0;
 		FILE *f = is_stdin ? stdin : fopen(s->c->file[i], "re");
@@ -332,7 +387,7 @@ enum status submit_check(const struct submit_config *c, struct err *err)
 	for (int i = 0; i < c->n_file; i++)
 		if (strcmp(c->file[i], "-") != 0 && access(c->file[i], R_OK) != 0)
 			return err_set(err, ST_INVALID, "%s: %s", c->file[i], strerror(errno));
-	return ST_OK;
+	return jobfile_check(&c->form, c->file, c->n_file, err);
 }
 
 enum status submit_run(const struct submit_config *config, struct submit_counts *counts,

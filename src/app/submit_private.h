@@ -46,17 +46,19 @@ struct submit {
 	struct str topic;
 	struct pg *pg; /* NULL: not reachable */
 	struct producer *producer;
-	int64_t reported_mono_ms; /* the last delivery report */
-	bool stalled;		  /* no report for too long: nothing more is tried */
-	int64_t told_mono_ms;	  /* the last progress line */
-	bool in_place;		  /* stderr is a terminal.. */
-	bool is_line_open;	  /* ..and its last line a progress line */
+	struct jobfile *reading;       /* NULL: none */
+	int64_t done_bytes, all_bytes; /* of the files before it, and of all; 0: not known */
+	int64_t reported_mono_ms;      /* the last delivery report */
+	bool stalled;		       /* no report for too long: nothing more is tried */
+	int64_t told_mono_ms;	       /* the last progress line */
+	bool in_place;		       /* stderr is a terminal.. */
+	bool is_line_open;	       /* ..and its last line a progress line */
 };
 
 /* One line on stderr: "FILE:LINE: what: why"; of the whole run if @item is NULL. */
 void submit_say(struct submit *, const struct item *, const char *what, const char *why);
-/* "n of m what" on stderr now and then: in place on a terminal, else a line each 2 s. */
-void submit_progress(struct submit *, const char *what, int64_t n, int64_t of);
+/* "n what" on stderr now and then: with a bar and in place on a terminal, else a line each 2 s. @whole 0: not known. */
+void submit_progress(struct submit *, const char *what, int64_t n, int64_t part, int64_t whole);
 
 /* Connects if there is no connection. */
 bool submit_database(struct submit *, struct err *);

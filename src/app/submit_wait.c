@@ -16,10 +16,10 @@ static const char ended_sql[] =
 	"  o as materialized (select job_no, outcome from draftmill.outcome where job_no = any(array(select job_no from k))), "
 	"  j as materialized (select job_no, topic, part, \"offset\" from draftmill.job "
 	"    where job_no = any(array(select job_no from k))) "
-	"select w.n, o.outcome, j.topic = $5 and j.part = w.part and j.\"offset\" = w.\"offset\" "
+	"select w.n, o.outcome, j.topic = $5 and j.part = w.part and j.\"offset\" = w.\"offset\", null "
 	"from w join k using (key, sha) join o using (job_no) join j using (job_no) "
 	"union all "
-	"select w.n, 'dead', true from w join draftmill.dead_letter l "
+	"select w.n, 'dead', true, concat_ws(': ', l.reason, l.detail) from w join draftmill.dead_letter l "
 	"  on l.topic = $5 and l.part = w.part and l.\"offset\" = w.\"offset\" and encode(l.value_sha, 'hex') = w.sha";
 /* clang-format on */
 
@@ -56,14 +56,19 @@ static enum status ask_ended(struct submit *s, struct item *const *item, int n,
 	return status;
 }
 
-static void count_end(struct submit *s, struct item *item, struct str how, bool ours)
+static void count_end(struct submit *s, struct item *item, const struct pg_rows *rows, int row)
 {
+	struct str how = pg_text(rows, row, 1);
+	bool ours = str_is(pg_text(rows, row, 2), "t");
+
 	if (item->ended)
 		return;
 	item->ended = true;
 	s->counts->n_open--;
-	if (str_is(how, "dead"))
+	if (str_is(how, "dead")) {
 		s->counts->n_dead++;
+		submit_say(s, item, "dead letter", pg_text(rows, row, 3).p);
+	}
 	for (int i = 0; i < N_OUTCOMES; i++)
 		s->counts->n_outcome[i] += str_is(how, outcome_name(i));
 	if (item->state == ITEM_DELIVERED && !ours) { /* a worker knew it before */
@@ -95,8 +100,7 @@ static enum status look(struct submit *s, size_t *from)
 		return status;
 	}
 	for (int i = 0; i < pg_n(rows); i++)
-		count_end(s, asked[pg_int(rows, i, 0) - 1], pg_text(rows, i, 1),
-			  str_is(pg_text(rows, i, 2), "t"));
+		count_end(s, asked[pg_int(rows, i, 0) - 1], rows, i);
 	pg_rows_free(rows);
 	return ST_OK;
 }
@@ -116,6 +120,6 @@ void submit_wait(struct submit *s)
 		for (size_t from = 0; status == ST_OK && from < s->items.n;)
 			status = look(s, &from);
 		last = s->counts->n_open == 0 || status == ST_INVALID || clock_mono_ms() >= until;
-		submit_progress(s, "ended", all - s->counts->n_open, all);
+		submit_progress(s, "ended", all - s->counts->n_open, all - s->counts->n_open, all);
 	}
 }

@@ -1,9 +1,10 @@
-/* `draftmill submit`: job messages from JSON lines. */
+/* `draftmill submit`: job messages from JSON lines or CSV. */
 #include "command.h"
 
 #include "app/page.h"
 #include "app/submit.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 enum { WAIT_SECONDS_MAX = 30 * 24 * 3600 };
@@ -82,7 +83,7 @@ static int submit(const struct command *self, struct submit_config *c, bool as_j
 static const char *fault_of(const struct submit_config *c, const char *timeout, int64_t *seconds)
 {
 	if (c->n_file == 0)
-		return "it takes files of JSON lines, or - for standard input";
+		return "it takes files of JSON lines or CSV, or - for standard input";
 	if (!c->defaults.profile.p)
 		return "--profile is missing: for jobs that name none";
 	if (timeout && !c->wait)
@@ -92,10 +93,18 @@ static const char *fault_of(const struct submit_config *c, const char *timeout, 
 	return NULL;
 }
 
+static void print_rules(void)
+{
+	puts("\nCSV: the first row names the columns. Columns named id, source, revision, profile, task, language,\n"
+	     "stakes, not_after, batch, tenant or subject are the job's own; all others become variables. Every value\n"
+	     "is text as written. A line or row without id gets one made of its content. README says more.");
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct submit_config c = {.wait = false};
 	const char *profile = NULL, *batch = NULL, *source = NULL, *topic = NULL, *timeout = NULL;
+	struct words map = {NULL, 0};
 	bool as_json = false;
 	const struct option options[] = {
 		{.name = "profile",
@@ -111,6 +120,22 @@ static int run(const struct command *self, int argc, char **argv)
 		 .value = "TOPIC",
 		 .text = "whole name; else the first of kafka.job_topics",
 		 .to = &topic},
+		{.name = "format",
+		 .value = "csv|jsonl",
+		 .text = "of the files; else csv for names in .csv and .tsv, jsonl for all others",
+		 .to = &c.form.format},
+		{.name = "delimiter",
+		 .value = "CHAR",
+		 .text = "of CSV: one character, or the word tab; else a comma, and a tab for .tsv",
+		 .to = &c.form.delimiter},
+		{.name = "encoding",
+		 .value = "NAME",
+		 .text = "of CSV: CP932, EUC-JP, UTF-16 or what else `iconv -l` lists; else UTF-8",
+		 .to = &c.form.encoding},
+		{.name = "map",
+		 .value = "NAME=COLUMN",
+		 .text = "use this column of CSV as NAME; may be repeated",
+		 .all = &map},
 		{.name = "wait",
 		 .text = "until each has its outcome or is a dead letter",
 		 .on = &c.wait},
@@ -130,6 +155,8 @@ static int run(const struct command *self, int argc, char **argv)
 		c.settings = &settings;
 		c.defaults = (struct submit_defaults){str_c(profile), str_c(batch), str_c(source)};
 		c.topic = str_c(topic);
+		c.form.map = map.word;
+		c.form.n_map = map.n;
 		c.file = (const char *const *)line.operand;
 		c.n_file = line.n_operand;
 		const char *fault = fault_of(&c, timeout, &seconds);
@@ -148,8 +175,9 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command submit_command = {
 	.name = "submit",
 	.usage =
-		"--profile PROFILE [--batch B] [--source S] [--topic T] [--wait [--timeout SECONDS]] [--json] FILE...",
+		"--profile PROFILE [--batch B] [--source S] [--topic T] [--format F] [--delimiter C] [--encoding E] [--map NAME=COLUMN]... [--wait [--timeout SECONDS]] [--json] FILE...",
 	.summary =
-		"Sends jobs from JSON lines (- is standard input) to the job topic; tells what is invalid or known already",
+		"Sends jobs from JSON lines or CSV (- is standard input) to the job topic; tells what is invalid or known already",
 	.run = run,
+	.more_help = print_rules,
 };

@@ -18,6 +18,7 @@ struct line_reader {
 	struct command_line *out;
 	struct flag *flag;
 	char **operand;
+	int argc;
 	int exit_status;
 };
 
@@ -80,6 +81,13 @@ static const struct option *option_named(const struct option *option, struct str
 	return NULL;
 }
 
+static void add_word(struct line_reader *r, struct words *to, const char *word)
+{
+	if (!to->word)
+		to->word = arena_array(r->out->a, const char *, r->argc);
+	to->word[to->n++] = word;
+}
+
 /* Moves *i to the last word that was used. */
 static bool read_option(struct line_reader *r, int *i)
 {
@@ -107,6 +115,8 @@ static bool read_option(struct line_reader *r, int *i)
 	*i += !equals;
 	if (is_setting)
 		r->flag[r->out->n_flag++] = (struct flag){arena_str(r->out->a, name).p, value};
+	else if (option->all)
+		add_word(r, option->all, value);
 	else if (option->to)
 		*option->to = value;
 	else
@@ -151,6 +161,7 @@ bool command_line_read(const struct command *command, int argc, char **argv,
 		.out = out,
 		.flag = arena_array(out->a, struct flag, argc),
 		.operand = arena_array(out->a, char *, argc + 1),
+		.argc = argc,
 	};
 
 	if (asks_for_help(argv)) {

@@ -27,12 +27,18 @@ struct command {
 	void (*more_help)(void); /* NULL: none */
 };
 
+struct words {
+	const char **word; /* the command line's; NULL: none */
+	int n;
+};
+
 struct option {
 	const char *name;  /* without "--"; NULL ends the list */
 	const char *value; /* what it takes, as "FILE"; NULL: nothing */
 	const char *text;
-	bool *on;	 /* set when it is there */
-	const char **to; /* set to its value, the last one given */
+	bool *on;	   /* set when it is there */
+	const char **to;   /* set to its value, the last one given */
+	struct words *all; /* or to all values that are given */
 };
 
 struct command_line {
