@@ -21,58 +21,6 @@ static struct arena *a;
 static struct settings settings;
 static struct profiles *profiles;
 
-/* ---- lines ---- */
-
-/* Every line between | and |, after its number. */
-static void assert_lines(const char *text, size_t n, const char *want)
-{
-	FILE *f = fmemopen((void *)(uintptr_t)text, n, "r");
-	struct buf room = SUBMIT_ROOM, got = BUF(1 << 12);
-	int64_t line_no = 0;
-	struct str line;
-
-	assert_non_null(f);
-	while (submit_next_line(f, &room, &line_no, &line))
-		buf_printf(&got, "%lld|%.*s|", (long long)line_no, STR_ARG(line));
-	assert_string_equal(buf_view(&got).p, want);
-	fclose(f);
-	buf_release(&room);
-	buf_release(&got);
-}
-#define ASSERT_LINES(text, want) assert_lines((text), sizeof(text) - 1, (want))
-
-static void lines_end_with_lf_crlf_or_the_file(void **state)
-{
-	ASSERT_LINES("a\r\nb\n\n \t\r\nc", "1|a|2|b|3||4||5|c|");
-	ASSERT_LINES("a\n", "1|a|");
-}
-
-static void the_byte_order_mark_is_the_files_not_the_texts(void **state)
-{
-	ASSERT_LINES(BOM "a\nx" BOM "y\n", "1|a|2|x" BOM "y|");
-}
-
-static void a_line_over_1_mib_is_full_and_the_next_is_read(void **state)
-{
-	size_t n = 3 << 20;
-	char *text = malloc(n + 2);
-	struct buf room = SUBMIT_ROOM;
-	int64_t line_no = 0;
-	struct str line;
-
-	memset(text, 'x', n);
-	memcpy(text + n, "\nb", 2);
-	FILE *f = fmemopen(text, n + 2, "r");
-	assert_true(submit_next_line(f, &room, &line_no, &line));
-	assert_true(room.full);
-	assert_true(submit_next_line(f, &room, &line_no, &line));
-	assert_false(room.full);
-	assert_true(str_is(line, "b"));
-	fclose(f);
-	free(text);
-	buf_release(&room);
-}
-
 /* ---- one line as a job ---- */
 
 static enum dead_reason read_line(const char *text, struct submit_line *out)
@@ -115,6 +63,25 @@ static void a_cloudevent_is_sent_as_it_is(void **state)
 	assert_sent_as(event, event);
 }
 
+/* The id worked out apart: SHA-256 of the fields "draftmill/content_id/1" and the line, each behind its length. */
+static void a_line_without_id_gets_one_of_its_content(void **state)
+{
+	struct submit_line line, other;
+
+	assert_sent_as(
+		"{\"task\":\"t\"}",
+		"{\"profile\":\"customer-email\",\"batch\":\"b1\",\"source\":\"crm\",\"id\":\"content-2b4f1afb5b95c6f7b17a61d48ee94ed2\",\"task\":\"t\"}");
+	assert_int_equal(read_line("{\"task\":\"t\"}", &line), DEAD_NONE);
+	assert_true(line.is_id_made);
+	assert_int_equal(read_line("{\"task\":\"u\"}", &other), DEAD_NONE);
+	assert_false(str_eq(line.id, other.id));
+	assert_int_equal(read_line("{\"id\":\"content-2b4f1afb5b95c6f7b17a61d48ee94ed2\"}", &other),
+			 DEAD_NONE);
+	assert_false(other.is_id_made);
+	assert_int_equal(read_line("{\"id\":\"\"}", &line), DEAD_out_of_range);
+	assert_int_equal(read_line("{\"id\":null}", &line), DEAD_wrong_type);
+}
+
 static void a_line_keeps_its_own_profile_and_answers_for_it(void **state)
 {
 	struct submit_line line;
@@ -129,7 +96,7 @@ static void a_line_is_judged_as_by_the_worker(void **state)
 
 	assert_int_equal(read_line("{", &line), DEAD_not_json);
 	assert_int_equal(read_line("[]", &line), DEAD_wrong_type);
-	assert_int_equal(read_line("{}", &line), DEAD_missing_field);
+	assert_int_equal(read_line("{\"sources\":[{\"id\":\"1\"}]}", &line), DEAD_missing_field);
 	assert_int_equal(read_line("{\"id\":\"1\",\"id\":\"2\"}", &line), DEAD_duplicate_key);
 	assert_int_equal(read_line("{\"id\":\"1\",\"x\":1}", &line), DEAD_unknown_field);
 	assert_int_equal(read_line("{\"id\":\"1\",\"limits\":{\"tokens\":9000000}}", &line),
@@ -246,6 +213,18 @@ static void with_or_without_a_mark_the_messages_are_the_same(void **state)
 	assert_int_equal(fake_broker.n, 0);
 }
 
+static void the_same_line_twice_without_id_is_told(void **state)
+{
+	struct outcome_of_run r;
+
+	run("{\"task\":\"t\"}\n{\"task\":\"t\"}\n{\"id\":\"1\"}\n{\"id\":\"1\"}\n", false,
+	    database_conninfo(), &r);
+	assert_counts(&r, 4, 2, 2, 0);
+	assert_non_null(strstr(r.said, ":2: duplicate: "));
+	assert_non_null(strstr(r.said, ":1 is the same; to send both, give each an id\n"));
+	assert_null(strstr(r.said, ":4: "));
+}
+
 static void a_known_identity_with_other_bytes_is_invalid(void **state)
 {
 	struct outcome_of_run r;
@@ -253,8 +232,10 @@ static void a_known_identity_with_other_bytes_is_invalid(void **state)
 	take_in(3, "old", VALUE("old"), 2, NULL);
 	run("{\"id\":\"old\",\"task\":\"new\"}\n", false, database_conninfo(), &r);
 	assert_counts(&r, 1, 0, 0, 1);
-	assert_non_null(
-		strstr(r.said, ":1: conflict: its identity is known with other bytes, as job 3"));
+	assert_non_null(strstr(
+		r.said,
+		":1: conflict: its identity is known with other bytes, as job 3 (profile p, no batch); "
+		"submit it under the same profile and batch, or as a new job by"));
 }
 
 static void without_a_database_it_says_so_and_sends(void **state)
@@ -288,11 +269,11 @@ static void workers_answer(void)
 	take_in(11, "w-new", VALUE("w-new"), 0, "passed");
 	take_in(12, "w-known", VALUE("w-known"), 77, "escalated");
 	database_run(
-		"insert into draftmill.dead_letter (letter_no, cluster, topic, part, \"offset\", value_sha, reason, worker_id, at)"
+		"insert into draftmill.dead_letter (letter_no, cluster, topic, part, \"offset\", value_sha, reason, detail, worker_id, at)"
 		" values (13, 'c', '" TOPIC "', 3, 2, sha256('" VALUE(
-			"w-dead") "'), 'unknown_profile', 1, now()),"
+			"w-dead") "'), 'unknown_profile', '#/profile: \"x\"', 1, now()),"
 				  " (14, 'c', '" TOPIC
-				  "', 3, 3, 'of an older topic', 'not_json', 1, now())");
+				  "', 3, 3, 'of an older topic', 'not_json', null, 1, now())");
 }
 
 static void waiting_counts_ends_and_who_was_known(void **state)
@@ -307,6 +288,7 @@ static void waiting_counts_ends_and_who_was_known(void **state)
 	assert_int_equal(r.counts.n_outcome[OUTCOME_passed], 1);
 	assert_int_equal(r.counts.n_outcome[OUTCOME_escalated], 1);
 	assert_int_equal(r.counts.n_dead, 1);
+	assert_non_null(strstr(r.said, ":3: dead letter: unknown_profile: #/profile: \"x\"\n"));
 	assert_int_equal(r.counts.n_open, 1);
 	assert_true(clock_mono_ms() - start_ms >= 1200); /* its time limit */
 }
@@ -348,15 +330,14 @@ static int stop_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lines_end_with_lf_crlf_or_the_file),
-		cmocka_unit_test(the_byte_order_mark_is_the_files_not_the_texts),
-		cmocka_unit_test(a_line_over_1_mib_is_full_and_the_next_is_read),
 		cmocka_unit_test(what_a_line_does_not_say_is_put_in_front),
+		cmocka_unit_test(a_line_without_id_gets_one_of_its_content),
 		cmocka_unit_test(a_cloudevent_is_sent_as_it_is),
 		cmocka_unit_test(a_line_keeps_its_own_profile_and_answers_for_it),
 		cmocka_unit_test(a_line_is_judged_as_by_the_worker),
 		cmocka_unit_test(valid_lines_are_sent_and_the_others_named),
 		cmocka_unit_test(with_or_without_a_mark_the_messages_are_the_same),
+		cmocka_unit_test(the_same_line_twice_without_id_is_told),
 		cmocka_unit_test(a_known_identity_with_other_bytes_is_invalid),
 		cmocka_unit_test(without_a_database_it_says_so_and_sends),
 		cmocka_unit_test(a_record_that_the_broker_refuses_is_told_by_its_line),
