@@ -8,7 +8,7 @@ enum {
 	RETRY_AFTER_MAX_MS = 24 * 60 * 60 * 1000,
 };
 
-/* Full jitter: anywhere between nothing and the step's ceiling, from the floor on. */
+/* Half of the step's ceiling, or a longer floor, and jitter of up to the other half: so many attempts in so much time, whatever the jitter. */
 static int64_t backoff_ms(int n_failed, int64_t floor_ms, uint32_t random)
 {
 	int64_t ceiling = BACKOFF_FIRST_MS;
@@ -19,7 +19,9 @@ static int64_t backoff_ms(int n_failed, int64_t floor_ms, uint32_t random)
 		ceiling = BACKOFF_LAST_MS;
 	if (floor_ms > RETRY_AFTER_MAX_MS)
 		floor_ms = RETRY_AFTER_MAX_MS;
-	return (floor_ms > 0 ? floor_ms : 0) + (int64_t)(random % (uint32_t)ceiling);
+	if (floor_ms < ceiling / 2)
+		floor_ms = ceiling / 2;
+	return floor_ms + (int64_t)(random % (uint32_t)(ceiling / 2));
 }
 
 int64_t retry_after_ms(struct retry_state *s, enum reply_class class, int64_t floor_ms,

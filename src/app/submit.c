@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,25 +73,26 @@ static void refuse(struct submit *s, const struct item *where, const char *reaso
 static void put_bar(int percent)
 {
 	enum { CELLS = 25 };
+	int n = percent < 100 ? percent * CELLS / 100 : CELLS;
 
-	fprintf(stderr, "[%.*s%.*s] %3d %%  ", percent * CELLS / 100, "#########################",
-		CELLS - percent * CELLS / 100, ".........................", percent);
+	fprintf(stderr, "[%.*s%.*s] %3d %%  ", n, "#########################", CELLS - n,
+		".........................", percent);
 }
 
-void submit_progress(struct submit *s, const char *what, int64_t n, int64_t part, int64_t whole)
+void submit_progress(struct submit *s, int64_t part, int64_t whole, const char *format, ...)
 {
 	int64_t now = clock_mono_ms(), each = s->in_place ? PROGRESS_IN_PLACE_MS : PROGRESS_MS;
-	int percent = whole > 0 ? (int)(part * 100 / whole) : -1;
+	va_list args;
 
 	if (now - s->told_mono_ms < each)
 		return;
 	s->told_mono_ms = now;
 	clear_line(s);
-	if (s->in_place && percent >= 0 && percent <= 100)
-		put_bar(percent);
-	fprintf(stderr, "%lld %s", (long long)n, what);
-	if (!s->in_place && percent >= 0)
-		fprintf(stderr, ", %d %%", percent);
+	if (s->in_place && whole > 0)
+		put_bar((int)(part * 100 / whole));
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
 	if (!s->in_place)
 		fputc('\n', stderr);
 	s->is_line_open = s->in_place;
@@ -100,7 +102,8 @@ static void tell_delivered(struct submit *s)
 {
 	int64_t read_bytes = s->done_bytes + (s->reading ? jobfile_bytes(s->reading) : 0);
 
-	submit_progress(s, "delivered", s->counts->n_sent, read_bytes, s->all_bytes);
+	submit_progress(s, read_bytes, s->all_bytes, "%lld delivered, %lld under way",
+			(long long)s->counts->n_sent, (long long)producer_queued(s->producer));
 }
 
 /* ---- the database: what is known already ---- */

@@ -57,8 +57,9 @@ struct submit {
 
 /* One line on stderr: "FILE:LINE: what: why"; of the whole run if @item is NULL. */
 void submit_say(struct submit *, const struct item *, const char *what, const char *why);
-/* "n what" on stderr now and then: with a bar and in place on a terminal, else a line each 2 s. @whole 0: not known. */
-void submit_progress(struct submit *, const char *what, int64_t n, int64_t part, int64_t whole);
+/* The text on stderr now and then: in place on a terminal and behind a bar (@whole 0: not known, no bar), else a line each 2 s. */
+void submit_progress(struct submit *, int64_t part, int64_t whole, const char *format, ...)
+	PRINTF_LIKE(4, 5);
 
 /* Connects if there is no connection. */
 bool submit_database(struct submit *, struct err *);

@@ -120,6 +120,8 @@ void submit_wait(struct submit *s)
 		for (size_t from = 0; status == ST_OK && from < s->items.n;)
 			status = look(s, &from);
 		last = s->counts->n_open == 0 || status == ST_INVALID || clock_mono_ms() >= until;
-		submit_progress(s, "ended", all - s->counts->n_open, all - s->counts->n_open, all);
+		int64_t n_ended = all - s->counts->n_open;
+		submit_progress(s, n_ended, all, "%lld of %lld ended", (long long)n_ended,
+				(long long)all);
 	}
 }

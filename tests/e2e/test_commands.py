@@ -124,6 +124,20 @@ def test_a_fault_of_the_configuration_is_named_with_its_place_and_mend(alone, co
     assert work.returncode == 78 and told[0] in work.stderr
 
 
+def test_prices_are_for_a_million_tokens(alone, config):
+    """USD 3 in and 15 out: 1,000 tokens in and 200 out cost 3,000 + 3,000 micro-USD. Written for one token both rows are refused."""
+    check = ["check", "config", "--offline", "--config", str(config / "draftmill.yaml")]
+    spoil(config, "draftmill.yaml", "in_usd_per_mtok: 2.00", "in_usd_per_mtok: 3.00")
+    spoil(config, "draftmill.yaml", "out_usd_per_mtok: 10.00", "out_usd_per_mtok: 15.00")
+    assert "a call with 1000 tokens in and 200 out costs 0.006000 USD" in alone.draftmill(*check).stdout
+    spoil(config, "draftmill.yaml", "in_usd_per_mtok: 3.00", "in_usd_per_mtok: 0.000003")
+    spoil(config, "draftmill.yaml", "out_usd_per_mtok: 15.00", "out_usd_per_mtok: 0.000015")
+    done = alone.draftmill(*check, check=False)
+    assert done.returncode == 78
+    for key in ("prices.in_usd_per_mtok", "prices.out_usd_per_mtok"):
+        assert any(f"models.drafting.{key}" in line and "out of range" in line for line in done.stdout.splitlines()), done.stdout
+
+
 def test_all_faults_are_told_at_once(alone, config):
     spoil(config, "draftmill.yaml", "group: draftmill", "gruop: draftmill")
     spoil(config, "draftmill.yaml", "in_flight: 2000", "in_flight: many")

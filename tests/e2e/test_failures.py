@@ -1,5 +1,6 @@
 """What goes wrong around a worker: the model, the database, the broker. One worker lives through most of it."""
 import datetime
+import email.utils
 import socket
 import time
 
@@ -83,15 +84,22 @@ def test_retry_after_is_a_floor(stack):
     assert outcome(stack, "wait-2")["active_ms"] < 1500  # waiting is not counted
 
 
-@pytest.mark.parametrize("text", ["0", "Sun, 06 Nov 1994 08:49:37 GMT"])
-def test_a_retry_after_that_says_nothing_is_no_invitation(stack, text):
+def ago(seconds):
+    return email.utils.formatdate(time.time() - seconds, usegmt=True)
+
+
+@pytest.mark.parametrize("text", [None, "0", "-1", ago(10)], ids=["absent", "zero", "negative", "past"])
+def test_a_retry_after_that_says_nothing_is_as_if_it_were_not_there(stack, text):
+    """Own backoff: requests after 0, 0.25-0.5, 0.75-1.5, 1.75-3.5, 3.75-7.5 and 7.75-15.5 seconds, and the time that they take."""
     before = stack.model.stats()["requests"]
     stack.model.control("429", retry_after=text)
-    send(stack, job(f"nothing {text}"))
-    time.sleep(3)
-    assert 2 <= stack.model.stats()["requests"] - before <= 12
+    id = f"nothing {text}"
+    send(stack, job(id))
+    wait_until(lambda: stack.model.stats()["requests"] > before)
+    time.sleep(10)
+    assert 5 <= stack.model.stats()["requests"] - before <= 6
     stack.model.control("none")
-    assert wait_ended(stack, f"nothing {text}")[f"nothing {text}"] == PASSED
+    assert wait_ended(stack, id)[id] == PASSED
 
 
 def test_server_errors_are_outlived(stack):

@@ -14,16 +14,16 @@ static int64_t after(struct retry_state *s, enum reply_class class, uint32_t ran
 	return retry_after_ms(s, class, -1, false, random);
 }
 
-/* Half a second, doubling to a minute; the wait lies anywhere below it. */
-static void the_wait_doubles_to_a_minute_with_full_jitter(void **state)
+/* Half a second, doubling to a minute; the wait lies in the upper half of it. */
+static void the_wait_doubles_to_a_minute_and_half_of_it_is_jitter(void **state)
 {
 	static const uint32_t ceiling_ms[] = {500,   1000,  2000,  4000,  8000,
 					      16000, 32000, 60000, 60000, 60000};
 	struct retry_state low = {0}, high = {0};
 
 	for (size_t i = 0; i < sizeof(ceiling_ms) / sizeof(*ceiling_ms); i++) {
-		assert_int_equal(after(&low, REPLY_rate_limited, 0), 0);
-		assert_int_equal(after(&high, REPLY_rate_limited, ceiling_ms[i] - 1),
+		assert_int_equal(after(&low, REPLY_rate_limited, 0), ceiling_ms[i] / 2);
+		assert_int_equal(after(&high, REPLY_rate_limited, ceiling_ms[i] / 2 - 1),
 				 ceiling_ms[i] - 1);
 	}
 }
@@ -32,8 +32,8 @@ static void the_wait_never_reaches_its_ceiling(void **state)
 {
 	struct retry_state s = {0};
 
-	assert_int_equal(after(&s, REPLY_unsent, 500), 0);
-	assert_int_equal(after(&s, REPLY_unsent, UINT32_MAX), UINT32_MAX % 1000);
+	assert_int_equal(after(&s, REPLY_unsent, 250), 250);
+	assert_int_equal(after(&s, REPLY_unsent, UINT32_MAX), 500 + UINT32_MAX % 500);
 }
 
 static void retry_after_is_a_floor_under_the_jitter(void **state)
@@ -41,8 +41,38 @@ static void retry_after_is_a_floor_under_the_jitter(void **state)
 	struct retry_state s = {0};
 
 	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, 2000, false, 123), 2123);
-	assert_int_equal(retry_after_ms(&s, REPLY_server_error, 0, false, 123), 123);
-	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, -1, false, 123), 123);
+	assert_int_equal(retry_after_ms(&s, REPLY_server_error, 0, false, 123), 623);
+	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, -1, false, 123), 1123);
+}
+
+/* Requests of one call in its first ten seconds, every one answered with 429 and this header. */
+static int in_ten_seconds(const char *headers, uint32_t random)
+{
+	const int64_t now_ms = INT64_C(1764000000000);
+	struct retry_state s = {0};
+	int n = 0;
+
+	for (int64_t at_ms = 0; at_ms <= 10000; n++) {
+		int64_t floor_ms = http_retry_after_ms(str_c(headers), now_ms + at_ms);
+		at_ms += retry_after_ms(&s, REPLY_rate_limited, floor_ms, false, random);
+	}
+	return n;
+}
+
+/* Own backoff at 0, 0.25 to 0.5, 0.75 to 1.5, 1.75 to 3.5, 3.75 to 7.5, 7.75 to 15.5 seconds. */
+static void a_retry_after_that_says_nothing_changes_no_number_of_requests(void **state)
+{
+	static const char *const nothing[] = {"", "retry-after: 0\r\n", "retry-after: -1\r\n",
+					      "retry-after: soon\r\n",
+					      "retry-after: Mon, 24 Nov 2025 15:59:50 GMT\r\n"};
+
+	for (size_t i = 0; i < sizeof(nothing) / sizeof(*nothing); i++) {
+		for (uint32_t random = 0; random < 60000; random++) {
+			int n = in_ten_seconds(nothing[i], random);
+			assert_true(n == 5 || n == 6);
+		}
+		assert_int_equal(in_ten_seconds(nothing[i], 0), 6);
+	}
 }
 
 static void no_floor_is_longer_than_a_day(void **state)
@@ -108,9 +138,10 @@ static void a_rejected_request_is_not_sent_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_wait_doubles_to_a_minute_with_full_jitter),
+		cmocka_unit_test(the_wait_doubles_to_a_minute_and_half_of_it_is_jitter),
 		cmocka_unit_test(the_wait_never_reaches_its_ceiling),
 		cmocka_unit_test(retry_after_is_a_floor_under_the_jitter),
+		cmocka_unit_test(a_retry_after_that_says_nothing_changes_no_number_of_requests),
 		cmocka_unit_test(no_floor_is_longer_than_a_day),
 		cmocka_unit_test(some_failures_are_retried_without_end),
 		cmocka_unit_test(the_sixth_server_error_ends_it_only_if_others_succeed),
