@@ -93,6 +93,22 @@ static const char *fault_of(const struct submit_config *c, const char *timeout, 
 	return NULL;
 }
 
+static int start(const struct command *self, const struct command_line *line,
+		 struct submit_config *c, const char *timeout, bool as_json)
+{
+	struct settings settings;
+	int64_t seconds = 0;
+
+	c->settings = &settings;
+	c->file = (const char *const *)line->operand;
+	c->n_file = line->n_operand;
+	const char *fault = fault_of(c, timeout, &seconds);
+	c->timeout_ms = seconds * 1000;
+	if (fault)
+		return command_fail(self, EXIT_USAGE, fault);
+	return command_settings(line, &settings) ? submit(self, c, as_json) : EXIT_CONFIG;
+}
+
 static void print_rules(void)
 {
 	puts("\nCSV: the first row names the columns. Columns named id, source, revision, profile, task, language,\n"
@@ -147,26 +163,14 @@ static int run(const struct command *self, int argc, char **argv)
 		{.name = NULL},
 	};
 	struct command_line line;
-	struct settings settings;
-	int64_t seconds = 0;
 	int exit_status;
 
 	if (command_line_read(self, argc, argv, options, &line, &exit_status)) {
-		c.settings = &settings;
 		c.defaults = (struct submit_defaults){str_c(profile), str_c(batch), str_c(source)};
 		c.topic = str_c(topic);
 		c.form.map = map.word;
 		c.form.n_map = map.n;
-		c.file = (const char *const *)line.operand;
-		c.n_file = line.n_operand;
-		const char *fault = fault_of(&c, timeout, &seconds);
-		c.timeout_ms = seconds * 1000;
-		if (fault)
-			exit_status = command_fail(self, EXIT_USAGE, fault);
-		else if (!command_settings(&line, &settings))
-			exit_status = EXIT_CONFIG;
-		else
-			exit_status = submit(self, &c, as_json);
+		exit_status = start(self, &line, &c, timeout, as_json);
 	}
 	command_line_release(&line);
 	return exit_status;
