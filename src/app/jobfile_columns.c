@@ -10,6 +10,8 @@ static const char *const members[] = {"id",    "source",   "revision", "profile"
 static const char *const structures[] = {"variables", "constraints", "checks", "sources",
 					 "limits",    "tags",	     NULL};
 
+enum { COLUMNS_MAX = 1000 }; /* more than any job can hold */
+
 /* "NAME=COLUMN"; jobfile_check() has seen the "=". */
 static struct str map_name(const char *map)
 {
@@ -95,6 +97,9 @@ enum status columns_read(struct arena *a, const struct csv_row *header,
 		return err_set(err, ST_INVALID, "the header %s",
 			       row.is_too_long ? "is over 1 MiB"
 					       : "has a quote inside a plain name");
+	if (row.n_field > COLUMNS_MAX)
+		return err_set(err, ST_INVALID, "the header has %d columns, at most %d can be",
+			       row.n_field, COLUMNS_MAX);
 	row.text = arena_str(a, row.text);
 	*out = (struct columns){
 		.n_field = row.n_field,

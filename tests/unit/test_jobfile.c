@@ -187,6 +187,17 @@ static void a_header_that_cannot_be_is_refused(void **state)
 	ASSERT_CSV("id,x\n", "");
 }
 
+static void a_header_of_too_many_columns_is_refused(void **state)
+{
+	struct buf text = BUF(1 << 20);
+
+	for (int i = 0; i <= 1000; i++)
+		buf_printf(&text, "%sc%d", i ? "," : "", i);
+	assert_read("x.csv", &by_name, text.p, text.n,
+		    "1!refused: " NONE "the header has 1001 columns, at most 1000 can be\n");
+	buf_release(&text);
+}
+
 /* ---- which it is ---- */
 
 static void the_name_tells_the_format_unless_told(void **state)
@@ -304,6 +315,7 @@ int main(void)
 		cmocka_unit_test(a_row_over_1_mib_is_a_fault_and_the_next_is_read),
 		cmocka_unit_test(a_file_whose_form_is_broken_gives_no_job),
 		cmocka_unit_test(a_header_that_cannot_be_is_refused),
+		cmocka_unit_test(a_header_of_too_many_columns_is_refused),
 		cmocka_unit_test(the_name_tells_the_format_unless_told),
 		cmocka_unit_test(a_form_that_cannot_be_is_refused),
 		cmocka_unit_test(a_pipe_is_read_twice_as_well),
