@@ -92,8 +92,13 @@ static void put_prices(struct json_out *o, const struct settings *s)
 	json_close(o, ']');
 }
 
-static int check_config(struct inspection *c, const struct command_line *line)
+static int check_config(const struct command *self, const struct command_line *line)
 {
+	struct inspection inspection = {
+		.offline = command_has(line, "offline"),
+		.as_json = command_has(line, "json"),
+	};
+	struct inspection *c = &inspection;
 	struct buf report = BUF(REPORT_BYTES_MAX);
 	struct settings s;
 
@@ -117,24 +122,11 @@ static int check_config(struct inspection *c, const struct command_line *line)
 	return c->n_problem ? EXIT_CONFIG : 0;
 }
 
-static int run(const struct command *self, int argc, char **argv)
-{
-	struct inspection c = {.offline = false};
-	const struct option options[] = {
-		{.name = "offline", .text = "try no connections", .on = &c.offline},
-		{.name = "json", .text = "as one JSON object", .on = &c.as_json},
-		{.name = NULL},
-	};
-	struct command_line line;
-	int exit_status;
-
-	if (command_line_read(self, argc, argv, options, &line, &exit_status))
-		exit_status = line.n_operand > 0
-				      ? command_fail(self, EXIT_USAGE, "it takes no operands")
-				      : check_config(&c, &line);
-	command_line_release(&line);
-	return exit_status;
-}
+static const struct option options[] = {
+	{"offline", NULL, "try no connections"},
+	{"json", NULL, "as one JSON object"},
+	{NULL},
+};
 
 /* The table of settings, as the sample file has it. */
 static void print_settings(void)
@@ -157,6 +149,8 @@ const struct command check_config_command = {
 	.name = "check config",
 	.usage = "[--offline] [--json]",
 	.summary = "Tells what is wrong with settings, profiles, prompts, prices and connections",
-	.run = run,
+	.option = options,
+	.reads_settings = true,
+	.run = check_config,
 	.more_help = print_settings,
 };

@@ -25,8 +25,9 @@ static int print_script(const struct migration *migration, int n)
 	return 0;
 }
 
-static int migrate(const struct command *self, const struct settings *settings, bool print)
+static int migrate(const struct command *self, const struct command_line *line)
 {
+	const struct settings *settings = &line->settings;
 	const struct migration *migration;
 	struct pg *pg = NULL;
 	struct err err;
@@ -34,7 +35,7 @@ static int migrate(const struct command *self, const struct settings *settings, 
 
 	if (migrations_read(settings->arena, settings->sql_dir, &migration, &n, &err) != ST_OK)
 		return command_fail(self, EXIT_CONFIG, err.text);
-	if (print)
+	if (command_has(line, "print"))
 		return print_script(migration, n);
 	enum status status =
 		pg_connect(settings->database_conninfo, "draftmill-migrate", &pg, &err);
@@ -48,34 +49,15 @@ static int migrate(const struct command *self, const struct settings *settings, 
 	return 0;
 }
 
-static int run(const struct command *self, int argc, char **argv)
-{
-	bool print = false;
-	const struct option options[] = {
-		{.name = "print",
-		 .text = "print the SQL for an empty database, for psql",
-		 .on = &print},
-		{.name = NULL},
-	};
-	struct command_line line;
-	struct settings settings;
-	int exit_status;
-
-	if (command_line_read(self, argc, argv, options, &line, &exit_status)) {
-		if (line.n_operand > 0)
-			exit_status = command_fail(self, EXIT_USAGE, "it takes no operands");
-		else if (!command_settings(&line, &settings))
-			exit_status = EXIT_CONFIG;
-		else
-			exit_status = migrate(self, &settings, print);
-	}
-	command_line_release(&line);
-	return exit_status;
-}
+static const struct option options[] = {
+	{"print", NULL, "print the SQL for an empty database, for psql"},
+	{NULL},
+};
 
 const struct command migrate_command = {
 	.name = "migrate",
 	.usage = "[--print] [--database.conninfo CONNINFO]",
 	.summary = "Brings the database to the schema of this program, as an owner or superuser",
-	.run = run,
+	.option = options,
+	.run = migrate,
 };

@@ -5,18 +5,19 @@
 
 #include <unistd.h>
 
-static int report(const struct command *self, const struct settings *settings, const char *batch,
-		  bool as_json)
+static int report(const struct command *self, const struct command_line *line)
 {
+	bool as_json = command_has(line, "json");
 	struct page page = PAGE(!as_json && page_wants_colour(STDOUT_FILENO));
 	struct pg *pg = NULL;
 	struct json *figures;
 	struct err err;
 	int exit_status = 0;
-	enum status status = pg_connect(settings->database_conninfo, "draftmill-report", &pg, &err);
+	enum status status =
+		pg_connect(line->settings.database_conninfo, "draftmill-report", &pg, &err);
 
 	if (status == ST_OK)
-		status = report_load(pg, batch, &figures, &err);
+		status = report_load(pg, command_value(line, "batch"), &figures, &err);
 	pg_free(pg);
 	if (status != ST_OK)
 		return command_fail(self, EXIT_UNAVAILABLE, err.text);
@@ -31,34 +32,16 @@ static int report(const struct command *self, const struct settings *settings, c
 	return exit_status;
 }
 
-static int run(const struct command *self, int argc, char **argv)
-{
-	bool as_json = false;
-	const char *batch = NULL;
-	const struct option options[] = {
-		{.name = "batch", .value = "BATCH", .text = "only its jobs", .to = &batch},
-		{.name = "json", .text = "as one JSON object", .on = &as_json},
-		{.name = NULL},
-	};
-	struct command_line line;
-	struct settings settings;
-	int exit_status;
-
-	if (command_line_read(self, argc, argv, options, &line, &exit_status)) {
-		if (line.n_operand > 0)
-			exit_status = command_fail(self, EXIT_USAGE, "it takes no operands");
-		else if (!command_settings(&line, &settings))
-			exit_status = EXIT_CONFIG;
-		else
-			exit_status = report(self, &settings, batch, as_json);
-	}
-	command_line_release(&line);
-	return exit_status;
-}
+static const struct option options[] = {
+	{"batch", "BATCH", "only its jobs"},
+	{"json", NULL, "as one JSON object"},
+	{NULL},
+};
 
 const struct command report_command = {
 	.name = "report",
 	.usage = "[--batch BATCH] [--json]",
 	.summary = "Counts outcomes, violations before and after, tokens, cost and times",
-	.run = run,
+	.option = options,
+	.run = report,
 };

@@ -21,16 +21,17 @@ static int print(const struct command *self, const struct json *file, bool as_js
 	return exit_status;
 }
 
-static int show(const struct command *self, const struct settings *settings, const char *name,
-		const char *source, bool as_json)
+static int show(const struct command *self, const struct command_line *line)
 {
 	struct pg *pg = NULL;
 	struct json *file;
 	struct err err;
-	enum status status = pg_connect(settings->database_conninfo, "draftmill-show", &pg, &err);
+	enum status status =
+		pg_connect(line->settings.database_conninfo, "draftmill-show", &pg, &err);
 
 	if (status == ST_OK)
-		status = casefile_load(pg, name, source, &file, &err);
+		status = casefile_load(pg, line->operand[0], command_value(line, "source"), &file,
+				       &err);
 	pg_free(pg);
 	if (status != ST_OK)
 		return command_fail(self, EXIT_UNAVAILABLE, err.text);
@@ -40,7 +41,7 @@ static int show(const struct command *self, const struct settings *settings, con
 		exit_status = command_fail(self, EXIT_DATA,
 					   "no job and no dead letter has this number or id");
 	else
-		exit_status = print(self, file, as_json);
+		exit_status = print(self, file, command_has(line, "json"));
 	if (exit_status == 0 && kind == CASEFILE_SEVERAL)
 		exit_status = command_fail(
 			self, EXIT_DATA,
@@ -49,39 +50,20 @@ static int show(const struct command *self, const struct settings *settings, con
 	return exit_status;
 }
 
-static int run(const struct command *self, int argc, char **argv)
-{
-	bool as_json = false;
-	const char *source = NULL;
-	const struct option options[] = {
-		{.name = "source",
-		 .value = "SOURCE",
-		 .text = "only a job of this source",
-		 .to = &source},
-		{.name = "json", .text = "as one JSON object", .on = &as_json},
-		{.name = NULL},
-	};
-	struct command_line line;
-	struct settings settings;
-	int exit_status;
-
-	if (command_line_read(self, argc, argv, options, &line, &exit_status)) {
-		if (line.n_operand != 1)
-			exit_status = command_fail(self, EXIT_USAGE,
-						   "it takes one job: its number or its id");
-		else if (!command_settings(&line, &settings))
-			exit_status = EXIT_CONFIG;
-		else
-			exit_status = show(self, &settings, line.operand[0], source, as_json);
-	}
-	command_line_release(&line);
-	return exit_status;
-}
+static const struct option options[] = {
+	{"source", "SOURCE", "only a job of this source"},
+	{"json", NULL, "as one JSON object"},
+	{NULL},
+};
 
 const struct command show_command = {
 	.name = "show",
 	.usage = "[--source SOURCE] [--json] JOB",
 	.summary =
 		"Shows all that is known of one job, by its number or id: task, drafts, critiques, calls, why it ended",
-	.run = run,
+	.option = options,
+	.operands_min = 1,
+	.operands_max = 1,
+	.operands = "it takes one job: its number or its id",
+	.run = show,
 };

@@ -4,6 +4,7 @@
 #include "app/page.h"
 #include "app/submit.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -79,36 +80,6 @@ static int submit(const struct command *self, struct submit_config *c, bool as_j
 	return exit_status;
 }
 
-/* NULL, or what is wrong with the line. */
-static const char *fault_of(const struct submit_config *c, const char *timeout, int64_t *seconds)
-{
-	if (c->n_file == 0)
-		return "it takes files of JSON lines or CSV, or - for standard input";
-	if (!c->defaults.profile.p)
-		return "--profile is missing: for jobs that name none";
-	if (timeout && !c->wait)
-		return "--timeout goes with --wait";
-	if (timeout && !str_to_int(str_c(timeout), 1, WAIT_SECONDS_MAX, seconds))
-		return "--timeout: takes seconds, 1 to 2592000";
-	return NULL;
-}
-
-static int start(const struct command *self, const struct command_line *line,
-		 struct submit_config *c, const char *timeout, bool as_json)
-{
-	struct settings settings;
-	int64_t seconds = 0;
-
-	c->settings = &settings;
-	c->file = (const char *const *)line->operand;
-	c->n_file = line->n_operand;
-	const char *fault = fault_of(c, timeout, &seconds);
-	c->timeout_ms = seconds * 1000;
-	if (fault)
-		return command_fail(self, EXIT_USAGE, fault);
-	return command_settings(line, &settings) ? submit(self, c, as_json) : EXIT_CONFIG;
-}
-
 static void print_rules(void)
 {
 	puts("\nCSV: the first row names the columns. Columns named id, source, revision, profile, task, language,\n"
@@ -116,65 +87,65 @@ static void print_rules(void)
 	     "is text as written. A line or row without id gets one made of its content. README says more.");
 }
 
-static int run(const struct command *self, int argc, char **argv)
+/* NULL, or what is wrong with the line. */
+static const char *read_line(const struct command_line *line, struct submit_config *c)
 {
-	struct submit_config c = {.wait = false};
-	const char *profile = NULL, *batch = NULL, *source = NULL, *topic = NULL, *timeout = NULL;
-	struct words map = {NULL, 0};
-	bool as_json = false;
-	const struct option options[] = {
-		{.name = "profile",
-		 .value = "PROFILE",
-		 .text = "of jobs that name none",
-		 .to = &profile},
-		{.name = "batch", .value = "BATCH", .text = "of jobs that name none", .to = &batch},
-		{.name = "source",
-		 .value = "SOURCE",
-		 .text = "of jobs that name none",
-		 .to = &source},
-		{.name = "topic",
-		 .value = "TOPIC",
-		 .text = "whole name; else the first of kafka.job_topics",
-		 .to = &topic},
-		{.name = "format",
-		 .value = "csv|jsonl",
-		 .text = "of the files; else csv for names in .csv and .tsv, jsonl for all others",
-		 .to = &c.form.format},
-		{.name = "delimiter",
-		 .value = "CHAR",
-		 .text = "of CSV: one character, or the word tab; else a comma, and a tab for .tsv",
-		 .to = &c.form.delimiter},
-		{.name = "encoding",
-		 .value = "NAME",
-		 .text = "of CSV: CP932, EUC-JP, UTF-16 or what else `iconv -l` lists; else UTF-8",
-		 .to = &c.form.encoding},
-		{.name = "map",
-		 .value = "NAME=COLUMN",
-		 .text = "use this column of CSV as NAME; may be repeated",
-		 .all = &map},
-		{.name = "wait",
-		 .text = "until each has its outcome or is a dead letter",
-		 .on = &c.wait},
-		{.name = "timeout",
-		 .value = "SECONDS",
-		 .text = "end the waiting then, with status 75",
-		 .to = &timeout},
-		{.name = "json", .text = "the counts as one JSON object", .on = &as_json},
-		{.name = NULL},
-	};
-	struct command_line line;
-	int exit_status;
+	const char *timeout = command_value(line, "timeout");
+	int64_t seconds = 0;
 
-	if (command_line_read(self, argc, argv, options, &line, &exit_status)) {
-		c.defaults = (struct submit_defaults){str_c(profile), str_c(batch), str_c(source)};
-		c.topic = str_c(topic);
-		c.form.map = map.word;
-		c.form.n_map = map.n;
-		exit_status = start(self, &line, &c, timeout, as_json);
-	}
-	command_line_release(&line);
-	return exit_status;
+	c->settings = &line->settings;
+	c->defaults = (struct submit_defaults){str_c(command_value(line, "profile")),
+					       str_c(command_value(line, "batch")),
+					       str_c(command_value(line, "source"))};
+	c->topic = str_c(command_value(line, "topic"));
+	c->form.format = command_value(line, "format");
+	c->form.delimiter = command_value(line, "delimiter");
+	c->form.encoding = command_value(line, "encoding");
+	c->wait = command_has(line, "wait");
+	c->file = (const char *const *)line->operand;
+	c->n_file = line->n_operand;
+	if (!c->defaults.profile.p)
+		return "--profile is missing: for jobs that name none";
+	if (timeout && !c->wait)
+		return "--timeout goes with --wait";
+	if (timeout && !str_to_int(str_c(timeout), 1, WAIT_SECONDS_MAX, &seconds))
+		return "--timeout: takes seconds, 1 to 2592000";
+	c->timeout_ms = seconds * 1000;
+	return NULL;
 }
+
+static int run(const struct command *self, const struct command_line *line)
+{
+	struct submit_config c = {.form = {.n_map = 0}};
+	const char **map = arena_array(line->a, const char *, line->n_option);
+	const char *fault = read_line(line, &c);
+
+	for (int i = 0; i < line->n_option; i++) {
+		if (strcmp(line->option[i].key, "map") == 0)
+			map[c.form.n_map++] = line->option[i].value;
+	}
+	c.form.map = map;
+	return fault ? command_fail(self, EXIT_USAGE, fault)
+		     : submit(self, &c, command_has(line, "json"));
+}
+
+static const struct option options[] = {
+	{"profile", "PROFILE", "of jobs that name none"},
+	{"batch", "BATCH", "of jobs that name none"},
+	{"source", "SOURCE", "of jobs that name none"},
+	{"topic", "TOPIC", "whole name; else the first of kafka.job_topics"},
+	{"format", "csv|jsonl",
+	 "of the files; else csv for names in .csv and .tsv, jsonl for all others"},
+	{"delimiter", "CHAR",
+	 "of CSV: one character, or the word tab; else a comma, and a tab for .tsv"},
+	{"encoding", "NAME",
+	 "of CSV: CP932, EUC-JP, UTF-16 or what else `iconv -l` lists; else UTF-8"},
+	{"map", "NAME=COLUMN", "use this column of CSV as NAME; may be repeated"},
+	{"wait", NULL, "until each has its outcome or is a dead letter"},
+	{"timeout", "SECONDS", "end the waiting then, with status 75"},
+	{"json", NULL, "the counts as one JSON object"},
+	{NULL},
+};
 
 const struct command submit_command = {
 	.name = "submit",
@@ -182,6 +153,10 @@ const struct command submit_command = {
 		"--profile PROFILE [--batch B] [--source S] [--topic T] [--format F] [--delimiter C] [--encoding E] [--map NAME=COLUMN]... [--wait [--timeout SECONDS]] [--json] FILE...",
 	.summary =
 		"Sends jobs from JSON lines or CSV (- is standard input) to the job topic; tells what is invalid or known already",
+	.option = options,
+	.operands_min = 1,
+	.operands_max = INT_MAX,
+	.operands = "it takes files of JSON lines or CSV, or - for standard input",
 	.run = run,
 	.more_help = print_rules,
 };

@@ -13,13 +13,10 @@ static const struct option common[] = {
 
 struct line_reader {
 	const struct command *command;
-	const struct option *option;
 	char **argv;
 	struct command_line *out;
-	struct flag *flag;
+	struct flag *option, *flag;
 	char **operand;
-	int argc;
-	int exit_status;
 };
 
 int command_fail(const struct command *command, int exit_status, const char *text)
@@ -47,11 +44,11 @@ static void print_options(const struct option *option)
 	}
 }
 
-static void print_help(const struct command *command, const struct option *option)
+static void print_help(const struct command *command)
 {
 	printf("usage: draftmill %s%s%s\n\n%s.\n\noptions:\n", command->name,
 	       *command->usage ? " " : "", command->usage, command->summary);
-	print_options(option);
+	print_options(command->option);
 	print_options(common);
 	printf("  %-18s %s\n", "--KEY VALUE",
 	       "a setting, as --kafka.brokers HOST:PORT; `draftmill check config --help` lists them");
@@ -66,7 +63,6 @@ static bool usage_fault(struct line_reader *r, const char *what, struct str name
 	fprintf(stderr, "draftmill %s: --%.*s%s%s%.*s; see `draftmill %s --help`\n",
 		r->command->name, STR_ARG(name), what, best.p ? "; did you mean --" : "",
 		STR_ARG(best), r->command->name);
-	r->exit_status = EXIT_USAGE;
 	return false;
 }
 
@@ -81,13 +77,6 @@ static const struct option *option_named(const struct option *option, struct str
 	return NULL;
 }
 
-static void add_word(struct line_reader *r, struct words *to, const char *word)
-{
-	if (!to->word)
-		to->word = arena_array(r->out->a, const char *, r->argc);
-	to->word[to->n++] = word;
-}
-
 /* Moves *i to the last word that was used. */
 static bool read_option(struct line_reader *r, int *i)
 {
@@ -95,32 +84,25 @@ static bool read_option(struct line_reader *r, int *i)
 	struct str name = {word, equals ? (size_t)(equals - word) : strlen(word)};
 	bool is_setting = memchr(name.p, '.', name.n) != NULL;
 	struct suggest s = {.wanted = name};
-	const struct option *option = option_named(r->option, name, &s);
 	const struct str none = {NULL, 0};
+	const struct option *own = option_named(r->command->option, name, &s);
+	const struct option *option = own ? own : option_named(common, name, &s);
 
-	if (!option)
-		option = option_named(common, name, &s);
 	if (!option && !is_setting)
 		return usage_fault(r, ": unknown", name, s.best);
-	if (option && !option->value) {
-		if (equals)
-			return usage_fault(r, ": takes no value", name, none);
-		if (option->on)
-			*option->on = true;
-		return true;
-	}
-	const char *value = equals ? equals + 1 : r->argv[*i + 1];
-	if (!value)
+	if (option && !option->value && equals)
+		return usage_fault(r, ": takes no value", name, none);
+	bool has_value = !option || option->value;
+	const char *value = equals ? equals + 1 : has_value ? r->argv[*i + 1] : NULL;
+	if (has_value && !value)
 		return usage_fault(r, ": a value is missing", name, none);
-	*i += !equals;
-	if (is_setting)
-		r->flag[r->out->n_flag++] = (struct flag){arena_str(r->out->a, name).p, value};
-	else if (option->all)
-		add_word(r, option->all, value);
-	else if (option->to)
-		*option->to = value;
-	else
+	*i += has_value && !equals;
+	if (own)
+		r->option[r->out->n_option++] = (struct flag){own->name, value};
+	else if (option)
 		r->out->config = value;
+	else
+		r->flag[r->out->n_flag++] = (struct flag){arena_str(r->out->a, name).p, value};
 	return true;
 }
 
@@ -150,36 +132,42 @@ static bool read_line(struct line_reader *r)
 	return true;
 }
 
-bool command_line_read(const struct command *command, int argc, char **argv,
-		       const struct option *option, struct command_line *out, int *exit_status)
+static bool command_line_read(const struct command *command, int argc, char **argv,
+			      struct command_line *out)
 {
-	*out = (struct command_line){.a = arena_new()};
 	struct line_reader r = {
 		.command = command,
-		.option = option,
 		.argv = argv,
 		.out = out,
+		.option = arena_array(out->a, struct flag, argc),
 		.flag = arena_array(out->a, struct flag, argc),
 		.operand = arena_array(out->a, char *, argc + 1),
-		.argc = argc,
 	};
 
-	if (asks_for_help(argv)) {
-		print_help(command, option);
-		*exit_status = 0;
-		return false;
-	}
+	out->option = r.option;
 	out->flag = r.flag;
 	out->operand = r.operand;
-	if (read_line(&r))
-		return true;
-	*exit_status = r.exit_status;
-	return false;
+	return read_line(&r);
 }
 
-void command_line_release(struct command_line *line)
+const char *command_value(const struct command_line *line, const char *option)
 {
-	arena_free(line->a);
+	const char *value = NULL;
+
+	for (int i = 0; i < line->n_option; i++) {
+		if (strcmp(line->option[i].key, option) == 0)
+			value = line->option[i].value;
+	}
+	return value;
+}
+
+bool command_has(const struct command_line *line, const char *option)
+{
+	for (int i = 0; i < line->n_option; i++) {
+		if (strcmp(line->option[i].key, option) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* --- settings --- */
@@ -189,14 +177,41 @@ static void print_fault(void *owner, const struct err *err)
 	fprintf(stderr, "%s\n", err->text);
 }
 
-bool command_settings(const struct command_line *line, struct settings *out)
+/* False: the faults were printed. */
+static bool read_settings(struct command_line *line)
 {
 	enum log_level level;
 
-	if (settings_faults(line->a, line->config, line->flag, line->n_flag, out, print_fault,
-			    NULL))
+	if (settings_faults(line->a, line->config, line->flag, line->n_flag, &line->settings,
+			    print_fault, NULL))
 		return false;
-	if (log_level_read(str_c(out->log_level), &level))
+	if (log_level_read(str_c(line->settings.log_level), &level))
 		log_set_level(level);
 	return true;
+}
+
+/* --- the whole --- */
+
+static int run(const struct command *command, int argc, char **argv, struct command_line *line)
+{
+	if (!command_line_read(command, argc, argv, line))
+		return EXIT_USAGE;
+	if (line->n_operand < command->operands_min || line->n_operand > command->operands_max)
+		return command_fail(command, EXIT_USAGE,
+				    command->operands ? command->operands : "it takes no operands");
+	if (!command->reads_settings && !read_settings(line))
+		return EXIT_CONFIG;
+	return command->run(command, line);
+}
+
+int command_run(const struct command *command, int argc, char **argv)
+{
+	if (asks_for_help(argv)) {
+		print_help(command);
+		return 0;
+	}
+	struct command_line line = {.a = arena_new()};
+	int exit_status = run(command, argc, argv, &line);
+	arena_free(line.a);
+	return exit_status;
 }

@@ -18,46 +18,45 @@ enum {
 	EXIT_CONFIG = 78,      /* settings, profiles, prompts */
 };
 
-struct command {
-	const char *name;    /* one word or two: "migrate", "check config" */
-	const char *usage;   /* what follows the name: "[--json] JOB" */
-	const char *summary; /* a sentence without its full stop */
-	/* @argv: what follows the name; NULL at the end. Returns the exit status. */
-	int (*run)(const struct command *, int argc, char **argv);
-	void (*more_help)(void); /* NULL: none */
-};
-
-struct words {
-	const char **word; /* the command line's; NULL: none */
-	int n;
-};
-
 struct option {
 	const char *name;  /* without "--"; NULL ends the list */
 	const char *value; /* what it takes, as "FILE"; NULL: nothing */
 	const char *text;
-	bool *on;	   /* set when it is there */
-	const char **to;   /* set to its value, the last one given */
-	struct words *all; /* or to all values that are given */
 };
 
 struct command_line {
-	struct arena *a;    /* the command's, freed by command_line_release() */
+	struct arena *a; /* the command's */
+	struct settings settings;
 	const char *config; /* NULL: by default */
-	const struct flag *flag;
+	const struct flag
+		*option; /* of the command's own, as they stand there; value NULL: takes none */
+	int n_option;
+	const struct flag *flag; /* settings */
 	int n_flag;
 	char *const *operand;
 	int n_operand;
 };
 
-/* Options and operands in any order; "--" ends the options. @option NULL: none of its own. False: *exit_status is set, and help or the fault
- * was printed. Release it in any case. */
-bool command_line_read(const struct command *, int argc, char **argv, const struct option *option,
-		       struct command_line *out, int *exit_status) MUST_CHECK;
-void command_line_release(struct command_line *);
+struct command {
+	const char *name;	     /* one word or two: "migrate", "check config" */
+	const char *usage;	     /* what follows the name: "[--json] JOB" */
+	const char *summary;	     /* a sentence without its full stop */
+	const struct option *option; /* NULL: none of its own */
+	int operands_min, operands_max;
+	const char *operands; /* told when their number is another: "it takes one job" */
+	bool reads_settings;  /* by itself: the line's are empty */
+	/* Returns the exit status. */
+	int (*run)(const struct command *, const struct command_line *);
+	void (*more_help)(void); /* NULL: none */
+};
 
-/* The settings that the line asks for, and the log's level by them. False: the faults were printed; exit with EXIT_CONFIG. */
-bool command_settings(const struct command_line *, struct settings *out) MUST_CHECK;
+/* Reads the line, options and operands in any order ("--" ends the options), and the settings that it asks for, and runs the command
+ * or prints its help or what is wrong. @argv: what follows the name; NULL at the end. Returns the exit status. */
+int command_run(const struct command *, int argc, char **argv);
+
+/* The value of the command's option, the last one given; NULL: not there. */
+const char *command_value(const struct command_line *, const char *option);
+bool command_has(const struct command_line *, const char *option);
 
 /* "draftmill NAME: text" on stderr; returns @exit_status. */
 int command_fail(const struct command *, int exit_status, const char *text);

@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < N_COMMANDS; i++) {
 		int n_words = words_of(commands[i], word);
 		if (n_words)
-			return commands[i]->run(commands[i], argc - 1 - n_words, word + n_words);
+			return command_run(commands[i], argc - 1 - n_words, word + n_words);
 	}
 	return refuse(word);
 }
