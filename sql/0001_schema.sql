@@ -144,7 +144,7 @@ create table stop_reason (
 -- Partitioned by ranges of job_no, cut by months. Each key begins with job_no; no foreign keys (they would triple the cost of
 -- an insert and keep months from being detached). No check constraints either: a worker reads 23514 as a missing month,
 -- which stops the work until it is made, and not as a fault of the row. No floats and no jsonb, so that the hash chain has one spelling of each value. Columns are
--- those of src/core/row.c, where it also says which of them enter the chain; scripts/check-trail-columns compares.
+-- those of include/core/row.h, where it also says which of them enter the chain; scripts/check-trail-columns compares.
 
 -- A resolved profile, named by the SHA-256 of its canonical JSON; all that a job ran under. Small, so not partitioned.
 create table profile (

@@ -1,6 +1,6 @@
 /*
- * core/row.h - the rows of the trail: one struct and one table of columns each. From the table follow the INSERT, the
- * canonical bytes of the hash chain and the check of the migration, so a column is named once.
+ * core/row.h - the rows of the trail: one list of columns each. From it follow the struct, the INSERT and SELECT, the canonical
+ * bytes of the hash chain and the check of the migration, so a column is named once.
  *
  * An integer column that may be NULL holds ROW_NULL; an absent str is NULL. Strings are borrowed.
  */
@@ -37,117 +37,108 @@ struct table {
 	int n_column;
 };
 
-struct job_row {
-	int64_t job_no;
-	struct str source, id;
-	int64_t revision;
-	struct str batch, tenant, subject, tags /* JSON array or NULL */, attributes, traceparent;
-	struct str profile;
-	uint8_t profile_sha[SHA_BYTES];
-	struct str stakes;
-	int64_t not_after_ms;
-	uint8_t salt[SALT_BYTES];
-	struct str cluster, topic;
-	int64_t part, offset, worker_id, at_ms;
-	struct str payload; /* the record's value as received */
-	uint8_t payload_sha[SHA_BYTES];
-};
+/* clang-format off */
+/* A struct table of these columns. */
+#define TABLE(name, ...) \
+	{name, (const struct column[]){__VA_ARGS__}, sizeof((struct column[]){__VA_ARGS__}) / sizeof(struct column)}
+#define COLUMN(type, row, name) {#name, COL_##type, false, offsetof(row, name)}
 
-struct step_row {
-	int64_t job_no, step_no;
-	struct str fact; /* started replied call_failed resumed stopped */
-	int64_t call_no;
-	int64_t worker_id, at_ms, active_ms;
-	struct str stop; /* STOPPED: why */
-	int64_t lost; /* RESUMED, STOPPED: lost attempts of the open calls, by number; a byte each, the first the lowest */
-	int64_t n_maybe_billed; /* REPLIED, CALL_FAILED: earlier attempts of this call that may have been billed */
-	int64_t intents; /* bit i = the i-th call of the action carries its intent in this row */
-	struct str role, model_asked, model, request_id, class, finish_reason;
-	int64_t http_status;
-	struct str headers;
-	bool whole;
-	int64_t tokens_in, tokens_cached, tokens_out, cost_micro_usd, latency_ms;
-	struct str reply;	      /* body as received */
-	uint8_t reply_sha[SHA_BYTES]; /* salted; of the empty text where there is no reply */
-	struct str action;
-	uint8_t digest[SHA_BYTES]; /* of what the step made: draft, critique, issues */
-	uint8_t hash
-		[SHA_BYTES]; /* SHA-256 over the previous hash and the hashed columns; not itself hashed */
-};
+/* The tables' columns in order: H enters row_digest(), U does not, T is a time (which does), its field is named NAME_ms. */
+#define JOB_ROW(H, U, T) \
+	H(BIGINT, job_no) H(TEXT, source) H(TEXT, id) H(BIGINT, revision) \
+	H(TEXT, batch) H(TEXT, tenant) U(TEXT, subject) U(TEXT, tags) /* JSON array or NULL */ U(TEXT, attributes) \
+	H(TEXT, traceparent) H(TEXT, profile) H(SHA, profile_sha) H(TEXT, stakes) T(not_after) \
+	U(SALT, salt) /* goes with the texts when a person's are erased */ \
+	H(TEXT, cluster) H(TEXT, topic) H(INTEGER, part) H(BIGINT, offset) H(BIGINT, worker_id) T(at) \
+	U(BYTES, payload) /* the record's value as received */ H(SHA, payload_sha)
 
-struct attempt_row { /* an intent of its own: a call that had to wait for its slot, or a retry */
-	int64_t job_no, call_no, attempt_no; /* attempt_no: 1.. ; 0 is the intent in the step */
-	int64_t worker_id, at_ms;
-	struct str why;	     /* "waited", or the class that ended the attempt before */
-	int64_t http_status; /* of the attempt before */
-	int64_t latency_ms;  /* of the attempt before */
-	struct str detail;   /* of the attempt before, the provider's words */
-};
+#define STEP_ROW(H, U, T) \
+	H(BIGINT, job_no) H(INTEGER, step_no) \
+	H(TEXT, fact) /* started replied call_failed resumed stopped */ \
+	H(SMALLINT, call_no) H(BIGINT, worker_id) T(at) H(BIGINT, active_ms) \
+	H(TEXT, stop) /* STOPPED: why */ \
+	H(SMALLINT, lost) /* RESUMED, STOPPED: lost attempts of the open calls, by number; a byte each, the first the lowest */ \
+	H(SMALLINT, n_maybe_billed) /* REPLIED, CALL_FAILED: earlier attempts of this call that may have been billed */ \
+	H(SMALLINT, intents) /* bit i = the i-th call of the action carries its intent in this row */ \
+	H(TEXT, role) H(TEXT, model_asked) H(TEXT, model) H(TEXT, request_id) H(TEXT, class) H(TEXT, finish_reason) \
+	H(SMALLINT, http_status) H(TEXT, headers) /* of the provider, by a fixed list: no person's */ H(BOOLEAN, whole) \
+	H(BIGINT, tokens_in) H(BIGINT, tokens_cached) H(BIGINT, tokens_out) H(BIGINT, cost_micro_usd) H(BIGINT, latency_ms) \
+	U(BYTES, reply) /* body as received */ \
+	H(SHA, reply_sha) /* salted; of the empty text where there is no reply */ \
+	H(TEXT, action) H(SHA, digest) /* of what the step made: draft, critique, issues */ \
+	U(SHA, hash) /* SHA-256 over the previous hash and the hashed columns */
 
-struct draft_row {
-	int64_t job_no, draft_no, step_no, from_draft_no;
-	struct str body;
-	uint8_t body_sha[SHA_BYTES]; /* salted */
-	struct str checks; /* JSON array of {name, type, hard, severity, ok, detail, at, n} */
-	uint8_t checks_sha[SHA_BYTES]; /* salted */
-	int64_t n_hard_failed, n_failed, changed_permille, confidence_permille;
-};
+/* An intent of its own: a call that had to wait for its slot, or a retry. */
+#define ATTEMPT_ROW(H, U, T) \
+	H(BIGINT, job_no) H(SMALLINT, call_no) H(INTEGER, attempt_no) /* 1.. ; 0 is the intent in the step */ \
+	H(BIGINT, worker_id) T(at) \
+	H(TEXT, why) /* "waited", or the class that ended the attempt before; of that one are the next, too */ \
+	H(SMALLINT, http_status) H(BIGINT, latency_ms) U(TEXT, detail) /* the provider's words */
 
-struct critique_row {
-	int64_t job_no, step_no, draft_no;
-	bool valid;
-	struct str fault;
-	int64_t score;
-	struct str verdict, reasons;
-	uint8_t text_sha[SHA_BYTES]; /* salted, of reasons */
-	int64_t n_issue, n_ignored;
-};
+#define DRAFT_ROW(H, U, T) \
+	H(BIGINT, job_no) H(SMALLINT, draft_no) H(INTEGER, step_no) H(SMALLINT, from_draft_no) \
+	U(TEXT, body) H(SHA, body_sha) /* salted */ \
+	U(TEXT, checks) /* JSON array of {name, type, hard, severity, ok, detail, at, n} */ H(SHA, checks_sha) /* salted */ \
+	H(INTEGER, n_hard_failed) H(INTEGER, n_failed) H(SMALLINT, changed_permille) H(SMALLINT, confidence_permille)
 
-struct issue_row {
-	int64_t job_no, step_no, n;
-	struct str category;
-	int64_t severity, at, length; /* span in the draft, bytes; NULL: not found there */
-	struct str snippet, suggestion;
-	uint8_t text_sha[SHA_BYTES]; /* salted, of snippet + "\n" + suggestion */
-};
+#define CRITIQUE_ROW(H, U, T) \
+	H(BIGINT, job_no) H(INTEGER, step_no) H(SMALLINT, draft_no) H(BOOLEAN, valid) H(TEXT, fault) \
+	H(SMALLINT, score) H(TEXT, verdict) U(TEXT, reasons) H(SHA, text_sha) /* salted, of reasons */ \
+	H(SMALLINT, n_issue) H(INTEGER, n_ignored)
 
-struct outcome_row {
-	int64_t job_no;
-	struct str outcome, stop_reason;
-	int64_t draft_no, score, n_iterations, n_calls;
-	int64_t tokens_in, tokens_cached, tokens_out, cost_micro_usd, active_ms, worker_id, at_ms;
-	uint8_t head[SHA_BYTES]; /* SHA-256 over the last step's hash and the hashed columns */
-};
+#define ISSUE_ROW(H, U, T) \
+	H(BIGINT, job_no) H(INTEGER, step_no) H(SMALLINT, n) H(TEXT, category) H(SMALLINT, severity) \
+	H(INTEGER, at) H(INTEGER, length) /* span in the draft, bytes; NULL: not found there */ \
+	U(TEXT, snippet) U(TEXT, suggestion) H(SHA, text_sha) /* salted, of snippet + "\n" + suggestion */
 
-struct outbox_row {
-	int64_t job_no;
-	struct str kind;
-	uint8_t event_id[UUID_BYTES];
-	struct str topic, key, payload; /* payload NULL: a dead letter's, see its row */
-	uint8_t payload_sha[SHA_BYTES];
-	struct str traceparent;
-};
+#define OUTCOME_ROW(H, U, T) \
+	H(BIGINT, job_no) H(TEXT, outcome) H(TEXT, stop_reason) H(SMALLINT, draft_no) H(SMALLINT, score) \
+	H(SMALLINT, n_iterations) H(SMALLINT, n_calls) H(BIGINT, tokens_in) H(BIGINT, tokens_cached) H(BIGINT, tokens_out) \
+	H(BIGINT, cost_micro_usd) H(BIGINT, active_ms) H(BIGINT, worker_id) T(at) \
+	U(SHA, head) /* SHA-256 over the last step's hash and the hashed columns */
 
-struct sent_row {
-	int64_t job_no;
-	struct str kind;
-	int64_t part, offset, at_ms;
-};
+#define OUTBOX_ROW(H, U, T) \
+	H(BIGINT, job_no) H(TEXT, kind) H(UUID, event_id) H(TEXT, topic) U(BYTES, key) \
+	U(BYTES, payload) /* NULL: a dead letter's, see its row */ H(SHA, payload_sha) H(TEXT, traceparent)
 
-struct dead_letter_row {
-	int64_t letter_no; /* drawn like a job number; names it in outbox and todo */
-	struct str cluster, topic;
-	int64_t part, offset;
-	uint8_t value_sha[SHA_BYTES]; /* of the empty text for a null value */
-	struct str reason, detail;
-	struct str key, value,
-		headers; /* as received; headers as JSON array of [key, hex of the value or null] */
-	struct str source, id; /* where they could be read */
-	int64_t revision;
-	int64_t first_job_no; /* conflict: the job that has the identity */
-	struct str first_sha; /* conflict: its payload's SHA-256; 32 bytes */
-	int64_t worker_id, at_ms;
-};
+#define SENT_ROW(H, U, T) \
+	H(BIGINT, job_no) H(TEXT, kind) H(INTEGER, part) H(BIGINT, offset) T(at)
+
+#define DEAD_LETTER_ROW(H, U, T) \
+	H(BIGINT, letter_no) /* drawn like a job number; names it in outbox and todo */ \
+	H(TEXT, cluster) H(TEXT, topic) H(INTEGER, part) H(BIGINT, offset) \
+	H(SHA, value_sha) /* of the empty text for a null value */ H(TEXT, reason) U(TEXT, detail) \
+	U(BYTES, key) U(BYTES, value) U(TEXT, headers) /* as received; headers as JSON array of [key, hex of the value or null] */ \
+	H(TEXT, source) H(TEXT, id) H(BIGINT, revision) /* where they could be read */ \
+	H(BIGINT, first_job_no) H(BYTES, first_sha) /* conflict: the job that has the identity, its payload's SHA-256 */ \
+	H(BIGINT, worker_id) T(at)
+
+/* The fields of these columns. */
+#define ROW_FIELD(type, name) ROW_##type(name);
+#define ROW_BIGINT(name) int64_t name
+#define ROW_INTEGER(name) int64_t name
+#define ROW_SMALLINT(name) int64_t name
+#define ROW_TIME(name) int64_t name##_ms;
+#define ROW_BOOLEAN(name) bool name
+#define ROW_TEXT(name) struct str name
+#define ROW_BYTES(name) struct str name
+#define ROW_SHA(name) uint8_t name[SHA_BYTES]
+#define ROW_SALT(name) uint8_t name[SALT_BYTES]
+#define ROW_UUID(name) uint8_t name[UUID_BYTES]
+#define ROW(LIST) {LIST(ROW_FIELD, ROW_FIELD, ROW_TIME)}
+
+struct job_row ROW(JOB_ROW);
+struct step_row ROW(STEP_ROW);
+struct attempt_row ROW(ATTEMPT_ROW);
+struct draft_row ROW(DRAFT_ROW);
+struct critique_row ROW(CRITIQUE_ROW);
+struct issue_row ROW(ISSUE_ROW);
+struct outcome_row ROW(OUTCOME_ROW);
+struct outbox_row ROW(OUTBOX_ROW);
+struct sent_row ROW(SENT_ROW);
+struct dead_letter_row ROW(DEAD_LETTER_ROW);
+#undef ROW
+/* clang-format on */
 
 extern const struct table job_table, step_table, attempt_table, draft_table, critique_table,
 	issue_table, outcome_table, outbox_table, sent_table, dead_letter_table;

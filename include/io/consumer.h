@@ -32,7 +32,7 @@ struct consumer_config {
 
 struct partition_end { /* high watermark */
 	struct str topic;
-	int32_t partition;
+	int64_t partition;
 	int64_t low, end; /* offsets; end = next to be written */
 };
 

@@ -182,31 +182,22 @@ static const struct op_kind ask_drained = {
 	.finish = drained_finish,
 };
 
-struct end_row {
-	struct str topic;
-	int64_t partition, low, high;
-};
-
-static const struct column end_columns[] = {
-	{"topic", COL_TEXT, false, offsetof(struct end_row, topic)},
-	{"part", COL_INTEGER, false, offsetof(struct end_row, partition)},
-	{"low", COL_BIGINT, false, offsetof(struct end_row, low)},
-	{"high", COL_BIGINT, false, offsetof(struct end_row, high)},
-};
+/* clang-format off */
+static const struct table end_table = TABLE("e",
+	COLUMN(TEXT, struct partition_end, topic), COLUMN(INTEGER, struct partition_end, partition),
+	COLUMN(BIGINT, struct partition_end, low), COLUMN(BIGINT, struct partition_end, end));
+/* clang-format on */
 
 void fleet_drained(struct fleet *f, const char *cluster, const struct partition_end *end, int n,
 		   drained_fn *fn, void *owner)
 {
 	struct op *op = op_new(&ask_drained);
-	struct end_row *row = arena_array(op->arena, struct end_row, n);
-	const void **rows = arena_array(op->arena, const void *, n);
-	for (int i = 0; i < n; i++) {
-		row[i] = (struct end_row){end[i].topic, end[i].partition, end[i].low, end[i].end};
-		rows[i] = &row[i];
-	}
+	const void **row = arena_array(op->arena, const void *, n);
+	for (int i = 0; i < n; i++)
+		row[i] = &end[i];
 	op_text(op, str_c(cluster));
-	for (size_t i = 0; i < sizeof end_columns / sizeof *end_columns; i++)
-		op_array(op, &end_columns[i], rows, n);
+	for (int i = 0; i < end_table.n_column; i++)
+		op_array(op, &end_table.column[i], row, n);
 	op->drained = fn;
 	op->owner = owner;
 	fleet_queue(f, op);

@@ -215,7 +215,7 @@ static void add_profile(struct trail *t, const struct profile *p)
 	memcpy(t->profile[t->n_profile++], p->sha, SHA_BYTES);
 	t->n_new_profile++;
 	struct profile_row *row = arena_array(t->arena, struct profile_row, 1);
-	memcpy(row->sha, p->sha, SHA_BYTES);
+	memcpy(row->profile_sha, p->sha, SHA_BYTES);
 	row->name = p->name;
 	row->body = p->json;
 	trail_sql_add(t->sql, PROFILE, row);

@@ -4,43 +4,22 @@
 
 #include "io/pg_array.h"
 
-#define COLUMNS(c) (c), sizeof(c) / sizeof *(c)
-#define COLUMN(row, name, field, type)                                                             \
-	{                                                                                          \
-		name, type, false, offsetof(struct row, field)                                     \
-	}
-
-static const struct column key_columns[] = {
-	COLUMN(key_row, "key", key, COL_UUID),
-	COLUMN(key_row, "sha", sha, COL_SHA),
-	COLUMN(key_row, "job_no", job_no, COL_BIGINT),
-};
-static const struct column profile_columns[] = {
-	COLUMN(profile_row, "profile_sha", sha, COL_SHA),
-	COLUMN(profile_row, "name", name, COL_TEXT),
-	COLUMN(profile_row, "body", body, COL_TEXT),
-};
-static const struct column todo_columns[] = {
-	COLUMN(todo_row, "job_no", job_no, COL_BIGINT),
-	COLUMN(todo_row, "what", what, COL_TEXT),
-	COLUMN(todo_row, "worker_id", worker_id, COL_BIGINT),
-};
-static const struct column mark_columns[] = {
-	COLUMN(mark_row, "cluster", cluster, COL_TEXT),
-	COLUMN(mark_row, "topic", topic, COL_TEXT),
-	COLUMN(mark_row, "part", part, COL_INTEGER),
-	COLUMN(mark_row, "next_offset", next_offset, COL_BIGINT),
-};
-static const struct column same_columns[] = {
-	COLUMN(step_row, "job_no", job_no, COL_BIGINT),
-	COLUMN(step_row, "step_no", step_no, COL_INTEGER),
-	COLUMN(step_row, "hash", hash, COL_SHA),
-};
-static const struct table key_table = {"job_key", COLUMNS(key_columns)};
-static const struct table profile_table = {"profile", COLUMNS(profile_columns)};
-static const struct table todo_table = {"todo", COLUMNS(todo_columns)};
-static const struct table mark_table = {"intake_mark", COLUMNS(mark_columns)};
-static const struct table same_table = {"step", COLUMNS(same_columns)};
+/* clang-format off */
+static const struct table key_table = TABLE("job_key",
+	COLUMN(UUID, struct key_row, key), COLUMN(SHA, struct key_row, sha), COLUMN(BIGINT, struct key_row, job_no));
+static const struct table profile_table = TABLE("profile",
+	COLUMN(SHA, struct profile_row, profile_sha), COLUMN(TEXT, struct profile_row, name),
+	COLUMN(TEXT, struct profile_row, body));
+static const struct table todo_table = TABLE("todo",
+	COLUMN(BIGINT, struct todo_row, job_no), COLUMN(TEXT, struct todo_row, what),
+	COLUMN(BIGINT, struct todo_row, worker_id));
+static const struct table mark_table = TABLE("intake_mark",
+	COLUMN(TEXT, struct mark_row, cluster), COLUMN(TEXT, struct mark_row, topic),
+	COLUMN(INTEGER, struct mark_row, part), COLUMN(BIGINT, struct mark_row, next_offset));
+static const struct table same_table = TABLE("step",
+	COLUMN(BIGINT, struct step_row, job_no), COLUMN(INTEGER, struct step_row, step_no),
+	COLUMN(SHA, struct step_row, hash));
+/* clang-format on */
 
 /* Looked up by `= any` and joined by hash: the worker role's settings allow no nested loop. */
 #define HAS_KEY "job_no in (select k.job_no from draftmill.job_key k where k.job_no = any($1))"

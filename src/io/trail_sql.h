@@ -45,7 +45,7 @@ struct key_row {
 };
 
 struct profile_row {
-	uint8_t sha[SHA_BYTES];
+	uint8_t profile_sha[SHA_BYTES];
 	struct str name, body;
 };
 
