@@ -92,8 +92,7 @@ create table worker (
 -- Apart from worker, so that a heartbeat never waits for a commit.
 create table worker_lease (
 	worker_id   bigint primary key,
-	lease_until timestamptz not null,
-	n_jobs      int not null default 0
+	lease_until timestamptz not null
 ) with (fillfactor = 10, autovacuum_vacuum_threshold = 50);
 
 -- The only global uniqueness: an identity (source, id, revision) becomes one job. The key is 128 bits of its SHA-256. It must
@@ -111,7 +110,6 @@ create table todo (
 	job_no    bigint,
 	what      text,
 	worker_id bigint,                              -- null: an orphan, anyone may take it
-	taken     smallint not null default 1,
 	primary key (job_no, what)
 ) with (fillfactor = 80);
 create index todo_orphan on todo (job_no) where worker_id is null;
@@ -415,8 +413,8 @@ grant usage on sequence job_block to draftmill_worker;
 grant select, insert on job_key, profile, job, step, attempt, draft, critique, issue, outcome, outbox, outbox_sent, decision,
 	dead_letter to draftmill_worker;
 grant select, insert (host, pid, version), update (died_at, died_of) on worker to draftmill_worker;
-grant select, insert, update (lease_until, n_jobs), delete on worker_lease to draftmill_worker;
-grant select, insert, update (worker_id, taken), delete on todo to draftmill_worker;
+grant select, insert, update (lease_until), delete on worker_lease to draftmill_worker;
+grant select, insert, update (worker_id), delete on todo to draftmill_worker;
 grant select, insert on strike to draftmill_worker;
 grant select, insert, update (next_offset) on intake_mark to draftmill_worker;
 grant select on migration, stop_reason to draftmill_worker;

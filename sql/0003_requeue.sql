@@ -13,11 +13,11 @@ begin
 		where died_at is null and lease_until > clock_timestamp()) then
 		raise exception 'a worker is alive' using hint = 'stop all workers first; a killed one counts until its lease has run out';
 	end if;
-	insert into todo (job_no, what, taken)
-	select j.job_no, 'run', 0 from job j
+	insert into todo (job_no, what)
+	select j.job_no, 'run' from job j
 		where not exists (select from outcome o where o.job_no = j.job_no)
 	union all
-	select e.job_no, e.kind, 0 from outbox e
+	select e.job_no, e.kind from outbox e
 		where not exists (select from outbox_sent s where s.job_no = e.job_no and s.kind = e.kind)
 	on conflict do nothing;
 	get diagnostics n_made = row_count;

@@ -36,6 +36,8 @@ struct orphan_job {
 	int n_step;
 	const struct attempt_row *attempt; /* by call, then number */
 	int n_attempt;
+	const struct draft_row *draft; /* by number */
+	int n_draft;
 	int n_strike; /* crashes with this job in hand */
 };
 struct orphan_event {

@@ -29,13 +29,13 @@ struct pg_error {
 	char text[400];
 };
 
-/* ---- results: text format for both ways of use; borrowed until the callback ends, or pg_rows_free() ---- */
+/* ---- results: text format for both ways of use; pg_rows_free() them ---- */
 int pg_n(const struct pg_rows *);
 struct str pg_text(const struct pg_rows *, int row, int column); /* absent = NULL */
 int64_t pg_int(const struct pg_rows *, int row, int column);	 /* ROW_NULL for NULL */
 struct str pg_bytes(const struct pg_rows *, struct arena *, int row,
-		    int column); /* bytea, decoded into the arena */
-void pg_rows_free(struct pg_rows *);
+		    int column);     /* bytea, decoded into the arena */
+void pg_rows_free(struct pg_rows *); /* NULL is fine, and has no rows */
 
 /* ---- blocking ---- */
 enum status pg_connect(const char *conninfo, const char *application_name, struct pg **out,
@@ -54,8 +54,9 @@ struct pg_events {
 		void *owner,
 		const char *
 			why); /* gone, or could not connect; reconnects by itself (backoff to 5 s) */
-	/* One statement's answer, in order of sending. @rows NULL with an error, or when the batch was already aborted. */
-	void (*answer)(void *owner, const struct pg_rows *rows, const struct pg_error *error);
+	/* One statement's answer, in order of sending; not committed before synced(). @rows are the owner's now; NULL with an
+	 * error, or when the batch was already aborted. */
+	void (*answer)(void *owner, struct pg_rows *rows);
 	/* The batch's end: committed, or rolled back with the first error. */
 	void (*synced)(void *owner, const struct pg_error *first_error /* NULL: committed */);
 };

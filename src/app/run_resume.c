@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "core/answer.h"
 
 enum { CALLS_MAX = 4 * ITERATIONS_MAX };
 
@@ -44,31 +43,11 @@ static int64_t known(int64_t n)
 	return n == ROW_NULL ? 0 : n;
 }
 
-/* The texts as stored: what generator and refiner answered. */
-static void add_text(struct run *r, const struct step_row *s, struct history *h)
-{
-	const struct http_reply http = {(int)s->http_status, s->headers, s->reply, s->whole};
-	const bool refined = str_is(s->role, role_name(ROLE_REFINER));
-	const struct model *m = &r->profile->model[refined ? ROLE_REFINER : ROLE_GENERATOR];
-	struct answer answer;
-	struct reply reply;
-
-	if (!m->wire || h->n_draft == LOOP_DRAFTS || str_is(s->role, role_name(ROLE_CRITIC)))
-		return;
-	m->wire->reply(&http, s->at_ms, r->arena, &reply);
-	answer.text = reply.text;
-	if (!refined && r->profile->gate && !answer_read(r->arena, reply.text, &answer))
-		return;
-	h->draft[h->n_draft] = (struct draft){
-		.no = h->n_draft, .from = h->n_draft - 1, .text = answer.text, .score = -1};
-	h->n_draft++;
-}
-
-static void history_of_rows(struct run *r, const struct orphan_job *o, struct history *h)
+/* What was stored, as far as an event tells it; borrowed. */
+static void history_of_rows(const struct orphan_job *o, struct history *h)
 {
 	for (int i = 0; i < o->n_step; i++) {
 		const struct step_row *s = &o->step[i];
-		const bool complete = str_is(s->class, reply_class_name(REPLY_complete));
 
 		h->cost_micro_usd += s->cost_micro_usd;
 		h->tokens_in += known(s->tokens_in);
@@ -77,9 +56,18 @@ static void history_of_rows(struct run *r, const struct orphan_job *o, struct hi
 		h->active_ms = s->active_ms;
 		if (s->call_no != ROW_NULL && s->call_no >= h->n_calls)
 			h->n_calls = (int)s->call_no + 1;
-		h->n_iterations += complete && str_is(s->role, role_name(ROLE_CRITIC));
-		if (complete && s->http_status != ROW_NULL)
-			add_text(r, s, h);
+		h->n_iterations += str_is(s->class, reply_class_name(REPLY_complete)) &&
+				   str_is(s->role, role_name(ROLE_CRITIC));
+	}
+	for (; h->n_draft < o->n_draft && h->n_draft < LOOP_DRAFTS; h->n_draft++) {
+		const struct draft_row *d = &o->draft[h->n_draft];
+
+		h->draft[h->n_draft] = (struct draft){
+			.no = h->n_draft,
+			.from = d->from_draft_no == ROW_NULL ? -1 : (int)d->from_draft_no,
+			.text = d->body,
+			.score = -1,
+			.changed_permille = d->changed_permille};
 	}
 }
 
@@ -87,7 +75,7 @@ static void end_outside(struct run *r, const struct orphan_job *o, enum stop_rea
 {
 	struct history *h = arena_alloc(r->arena, sizeof(*h));
 
-	history_of_rows(r, o, h);
+	history_of_rows(o, h);
 	run_end_outside(
 		r,
 		&(struct loop_output){.step_no = o->n_step,

@@ -20,23 +20,13 @@ static void *must(void *memory)
 	return memory;
 }
 
-static void keep_text(char *out, size_t size, struct str s)
-{
-	snprintf(out, size, "%.*s", STR_ARG(s));
-}
-
 /* ---- numbers ---- */
-
-static void draw_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
-{
-	int64_t first = pg_int(rows, 0, 0);
-	f->drawn = (struct number_block){first, first + NUMBER_BLOCK};
-}
 
 static void draw_finish(struct fleet *f, struct op *op)
 {
 	bool none = f->block[0].next == f->block[0].end;
-	f->block[none ? 0 : 1] = f->drawn;
+	int64_t first = pg_int(op->rows[0], 0, 0);
+	f->block[none ? 0 : 1] = (struct number_block){first, first + NUMBER_BLOCK};
 	f->n_drawing--;
 	fleet_get_ready(f);
 }
@@ -44,7 +34,6 @@ static void draw_finish(struct fleet *f, struct op *op)
 static const struct op_kind draw = {
 	.name = "draw",
 	.statement = {{"fleet_draw", "select draftmill.draw_block()", NULL}},
-	.answer = draw_answer,
 	.finish = draw_finish,
 };
 
@@ -80,30 +69,19 @@ int64_t fleet_n_numbers(const struct fleet *f)
 
 /* ---- heartbeat ---- */
 
-static void beat_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
-{
-	f->heard.alive = pg_n(rows) == 1;
-	if (!f->heard.alive)
-		return;
-	f->heard.n_alive = pg_int(rows, 0, 0);
-	f->heard.n_expired = pg_int(rows, 0, 1);
-	f->heard.n_orphans = pg_int(rows, 0, 2);
-	f->heard.orphan_events = str_is(pg_text(rows, 0, 3), "t");
-	keep_text(f->heard.timeline, sizeof f->heard.timeline, pg_text(rows, 0, 4));
-}
-
 static void beat_finish(struct fleet *f, struct op *op)
 {
+	const struct pg_rows *rows = op->rows[0];
 	f->beating = false;
 	if (f->leaving)
 		return;
-	if (!f->heard.alive) {
+	if (pg_n(rows) == 0) {
 		fleet_fence(
 			f,
 			"this worker was marked dead: its lease had run out, or somebody ended it");
 		return;
 	}
-	if (strcmp(f->heard.timeline, f->timeline) != 0) {
+	if (!str_is(pg_text(rows, 0, 4), f->timeline)) {
 		fleet_fence(f, "the database is on another timeline: a standby was promoted");
 		return;
 	}
@@ -111,10 +89,10 @@ static void beat_finish(struct fleet *f, struct op *op)
 	if (f->lease_until_mono_ms && op->sent_mono_ms > f->lease_until_mono_ms)
 		f->spare_until_mono_ms = op->sent_mono_ms + f->lease_ms;
 	f->lease_until_mono_ms = op->sent_mono_ms + f->lease_ms;
-	f->n_alive = f->heard.n_alive;
-	f->n_orphans = f->heard.n_orphans;
-	f->orphan_events = f->heard.orphan_events;
-	if (f->heard.n_expired && op->sent_mono_ms >= f->spare_until_mono_ms)
+	f->n_alive = pg_int(rows, 0, 0);
+	f->n_orphans = pg_int(rows, 0, 2);
+	f->orphan_events = str_is(pg_text(rows, 0, 3), "t");
+	if (pg_int(rows, 0, 1) > 0 && op->sent_mono_ms >= f->spare_until_mono_ms)
 		fleet_reap(f);
 	fleet_get_ready(f);
 }
@@ -139,19 +117,8 @@ static const struct op_kind beat = {
 		  " draftmill.timeline(),"
 		  " set_config('application_name', 'draftmill-control/' || $1, false)",
 		  NULL}},
-	.answer = beat_answer,
 	.finish = beat_finish,
 };
-
-static void queue_beat(struct fleet *f)
-{
-	struct op *op = op_new(&beat);
-	op_int(op, f->worker_id);
-	op_int(op, f->lease_ms);
-	op_int(op, ORPHANS_MAX);
-	f->beating = true;
-	fleet_queue(f, op);
-}
 
 /* ---- months ---- */
 
@@ -183,7 +150,8 @@ static void on_tick(void *owner)
 	struct fleet *f = owner;
 	if (f->worker_id && !f->leaving && !f->fenced) {
 		if (!f->beating)
-			queue_beat(f);
+			fleet_queue(f, op_new(&beat, f->worker_id, f->lease_ms, ORPHANS_MAX));
+		f->beating = true;
 		fleet_read_ledger(f);
 		make_months(f);
 		fleet_look(f);
@@ -191,16 +159,11 @@ static void on_tick(void *owner)
 	fleet_send(f);
 }
 
-static void register_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
-{
-	f->heard.worker_id = pg_int(rows, 0, 0);
-	keep_text(f->heard.timeline, sizeof f->heard.timeline, pg_text(rows, 0, 1));
-}
-
 static void register_finish(struct fleet *f, struct op *op)
 {
-	f->worker_id = f->heard.worker_id;
-	memcpy(f->timeline, f->heard.timeline, sizeof f->timeline);
+	struct str timeline = pg_text(op->rows[0], 0, 1);
+	f->worker_id = pg_int(op->rows[0], 0, 0);
+	snprintf(f->timeline, sizeof f->timeline, "%.*s", STR_ARG(timeline));
 	draw_ahead(f);
 	on_tick(f);
 }
@@ -210,12 +173,11 @@ static const struct op_kind registration = {
 	.statement =
 		{{"fleet_register",
 		  "with w as (insert into draftmill.worker (host, pid, version)"
-		  " values ($1, $2, $3) returning worker_id, timeline),"
+		  " values ($3, $1, $4) returning worker_id, timeline),"
 		  " l as (insert into draftmill.worker_lease (worker_id, lease_until)"
-		  " select worker_id, clock_timestamp() + $4 * interval '1 millisecond' from w)"
+		  " select worker_id, clock_timestamp() + $2 * interval '1 millisecond' from w)"
 		  " select worker_id, timeline from w",
 		  NULL}},
-	.answer = register_answer,
 	.finish = register_finish,
 };
 
@@ -254,11 +216,9 @@ struct fleet *fleet_open(struct reactor *reactor, const struct fleet_config *con
 	f->tick = timer_new(reactor, on_tick, f);
 	timer_start(f->tick, beat_ms, beat_ms);
 
-	struct op *op = op_new(&registration);
+	struct op *op = op_new(&registration, getpid(), f->lease_ms);
 	op_text(op, str_c(config->host));
-	op_int(op, getpid());
 	op_text(op, str_c(config->version));
-	op_int(op, f->lease_ms);
 	fleet_queue(f, op);
 	return f;
 }
@@ -273,7 +233,6 @@ void fleet_free(struct fleet *f)
 	op_queue_release(&f->queue);
 	take_release(&f->take);
 	ledger_release(&f->ledger);
-	ledger_release(&f->reading);
 	free(f);
 }
 

@@ -17,14 +17,10 @@ enum { TERMINATE_MS = 250, TERMINATE_MAX = 4, MARK_MAX = 8 };
 
 /* ---- orphan ---- */
 
-static void orphan_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
-{
-	for (int k = 0; k < pg_n(rows); k++)
-		log_info("worker_ended", L_INT("worker_id", pg_int(rows, k, 0)));
-}
-
 static void orphan_finish(struct fleet *f, struct op *op)
 {
+	for (int i = 0; i < pg_n(op->rows[0]); i++)
+		log_info("worker_ended", L_INT("worker_id", pg_int(op->rows[0], i, 0)));
 	f->reaping = false;
 }
 
@@ -41,7 +37,6 @@ static void orphan_finish(struct fleet *f, struct op *op)
 static const struct op_kind orphan = {
 	.name = "orphan",
 	.statement = {{"fleet_orphan", ORPHAN, NULL}},
-	.answer = orphan_answer,
 	.finish = orphan_finish,
 	.once = true,
 };
@@ -76,10 +71,7 @@ static const struct op_kind mark = {
 
 static void terminate_finish(struct fleet *f, struct op *op)
 {
-	struct op *next = op_new(&mark);
-	op_int(next, f->worker_id);
-	op_int(next, MARK_MAX);
-	fleet_queue(f, next);
+	fleet_queue(f, op_new(&mark, f->worker_id, MARK_MAX));
 }
 
 static const struct op_kind terminate = {
@@ -99,14 +91,9 @@ static const struct op_kind terminate = {
 
 void fleet_reap(struct fleet *f)
 {
-	if (f->reaping)
-		return;
+	if (!f->reaping)
+		fleet_queue(f, op_new(&terminate, f->worker_id, TERMINATE_MS, TERMINATE_MAX));
 	f->reaping = true;
-	struct op *op = op_new(&terminate);
-	op_int(op, f->worker_id);
-	op_int(op, TERMINATE_MS);
-	op_int(op, TERMINATE_MAX);
-	fleet_queue(f, op);
 }
 
 /* ---- leaving ---- */
@@ -159,9 +146,6 @@ void fleet_leave(struct fleet *f, reactor_fn *done, void *owner)
 	f->leave_limit = timer_new(f->reactor, left, f);
 	bool has_rows = f->worker_id && !f->fenced;
 	timer_start(f->leave_limit, has_rows ? LEAVE_MS : 0, 0);
-	if (!has_rows)
-		return;
-	struct op *op = op_new(&stop);
-	op_int(op, f->worker_id);
-	fleet_queue(f, op);
+	if (has_rows)
+		fleet_queue(f, op_new(&stop, f->worker_id));
 }

@@ -29,22 +29,12 @@ static void read_strikes(struct ledger *l, const struct pg_rows *rows)
 		};
 }
 
-static void ledger_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
-{
-	if (i == 0) {
-		ledger_release(&f->reading);
-		f->reading.arena = arena_new();
-		read_marks(&f->reading, rows);
-	} else {
-		read_strikes(&f->reading, rows);
-	}
-}
-
 static void ledger_finish(struct fleet *f, struct op *op)
 {
 	ledger_release(&f->ledger);
-	f->ledger = f->reading;
-	f->reading = (struct ledger){0};
+	f->ledger.arena = arena_new();
+	read_marks(&f->ledger, op->rows[0]);
+	read_strikes(&f->ledger, op->rows[1]);
 	f->reading_ledger = false;
 	fleet_get_ready(f);
 	if (op->done)
@@ -60,16 +50,14 @@ static const struct op_kind read_all = {
 		       "select what, count(*) from draftmill.strike where what like '%/%'"
 		       " group by what order by what collate \"C\"",
 		       NULL}},
-	.answer = ledger_answer,
 	.finish = ledger_finish,
 };
 
 void fleet_read_ledger(struct fleet *f)
 {
-	if (f->reading_ledger)
-		return;
+	if (!f->reading_ledger)
+		fleet_queue(f, op_new(&read_all));
 	f->reading_ledger = true;
-	fleet_queue(f, op_new(&read_all));
 }
 
 void ledger_release(struct ledger *l)
@@ -149,15 +137,10 @@ void fleet_strike(struct fleet *f, const struct strike *s, const char *incident,
 
 /* ---- is all done? ---- */
 
-static void drained_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
-{
-	op->n_behind = pg_int(rows, 0, 0);
-	op->n_left = pg_int(rows, 0, 1);
-}
-
 static void drained_finish(struct fleet *f, struct op *op)
 {
-	op->drained(op->owner, op->n_behind == 0 && op->n_left == 0, op->n_left);
+	int64_t n_behind = pg_int(op->rows[0], 0, 0), n_left = pg_int(op->rows[0], 0, 1);
+	op->drained(op->owner, n_behind == 0 && n_left == 0, n_left);
 }
 
 /* Jobs and letters of todo are looked up by `= any`: the worker role's settings allow no nested loop, and a join by hash would
@@ -178,7 +161,6 @@ static const struct op_kind ask_drained = {
 		  " (select count(*) from message m join e using (cluster, topic, part)"
 		  " where m.\"offset\" < e.high)",
 		  NULL}},
-	.answer = drained_answer,
 	.finish = drained_finish,
 };
 

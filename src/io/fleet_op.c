@@ -9,15 +9,6 @@ enum { SQL_BYTES_MAX = 8 << 10, ARRAY_BYTES_MAX = 16 << 20 };
 
 /* ---- one operation ---- */
 
-struct op *op_new(const struct op_kind *kind)
-{
-	struct arena *a = arena_new();
-	struct op *op = arena_alloc(a, sizeof *op);
-	op->kind = kind;
-	op->arena = a;
-	return op;
-}
-
 static void add_param(struct op *op, struct pg_param param)
 {
 	if (op->n_param == sizeof op->param / sizeof *op->param)
@@ -25,9 +16,15 @@ static void add_param(struct op *op, struct pg_param param)
 	op->param[op->n_param++] = param;
 }
 
-void op_int(struct op *op, int64_t value)
+struct op *op_of(const struct op_kind *kind, size_t n, const int64_t *param)
 {
-	add_param(op, param_int8(arena_alloc(op->arena, 8), value));
+	struct arena *a = arena_new();
+	struct op *op = arena_alloc(a, sizeof *op);
+	op->kind = kind;
+	op->arena = a;
+	for (size_t i = 0; i < n; i++)
+		add_param(op, param_int8(arena_alloc(a, 8), param[i]));
+	return op;
 }
 
 void op_text(struct op *op, struct str text)
@@ -60,9 +57,21 @@ static void send_statement(struct fleet *f, const struct op *op, const struct op
 	buf_release(&sql);
 }
 
+static void drop_answers(struct op *op)
+{
+	while (op->n_answer)
+		pg_rows_free(op->rows[--op->n_answer]);
+}
+
+static void op_free(struct op *op)
+{
+	drop_answers(op);
+	arena_free(op->arena);
+}
+
 static void send_op(struct fleet *f, struct op *op)
 {
-	op->n_answer = 0;
+	drop_answers(op);
 	op->sent_mono_ms = clock_mono_ms();
 	for (const struct op_statement *s = op->kind->statement; s->name; s++)
 		send_statement(f, op, s);
@@ -94,7 +103,7 @@ static struct op *take_first(struct op_queue *q)
 void op_queue_release(struct op_queue *q)
 {
 	for (int i = 0; i < q->n; i++)
-		arena_free(q->op[i]->arena);
+		op_free(q->op[i]);
 	free(q->op);
 }
 
@@ -128,13 +137,10 @@ static void on_down(void *owner, const char *why)
 	f->queue.n_sent = 0; /* the fate of these is unknown */
 }
 
-static void on_answer(void *owner, const struct pg_rows *rows, const struct pg_error *error)
+static void on_answer(void *owner, struct pg_rows *rows)
 {
-	struct fleet *f = owner;
-	struct op *op = f->queue.op[0];
-	int i = op->n_answer++;
-	if (rows && op->kind->answer && !f->fenced)
-		op->kind->answer(f, op, i, rows);
+	struct op *op = ((struct fleet *)owner)->queue.op[0];
+	op->rows[op->n_answer++] = rows;
 }
 
 /* What the server refuses it may grant later (a lock, a month that is missing): with the next heartbeat it is asked again. */
@@ -147,13 +153,15 @@ static void on_synced(void *owner, const struct pg_error *error)
 	else if (error)
 		log_warn("fleet_trouble", L_STR("what", op->kind->name),
 			 L_STR("sqlstate", error->sqlstate), L_STR("text", error->text));
+	if (error)
+		drop_answers(op);
 	if (error && !f->fenced && !op->kind->once) {
 		put(&f->queue, op);
 		return;
 	}
 	if (op->kind->finish && !f->fenced)
 		op->kind->finish(f, op);
-	arena_free(op->arena);
+	op_free(op);
 }
 
 const struct pg_events fleet_connection = {on_up, on_down, on_answer, on_synced};

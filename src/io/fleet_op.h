@@ -2,7 +2,7 @@
  * fleet_op.h - operations on the fleet's connection, and what the fleet's files share.
  *
  * An operation is one transaction: its statements, then a Sync; every statement is given all parameters. The server answers in
- * order. An operation that was not answered when the connection broke, or that the server refused, is sent again, so each is
+ * order; the answers are kept until the commit. An operation that was not answered when the connection broke, or that the server refused, is sent again, so each is
  * safe to run twice.
  */
 #ifndef FLEET_OP_H
@@ -11,6 +11,8 @@
 #include "io/fleet.h"
 #include "io/pg_array.h"
 #include "io/pg_row.h"
+
+enum { STATEMENTS_MAX = 5 };
 
 struct op;
 
@@ -21,28 +23,29 @@ struct op_kind {
 		const char *sql;
 		const struct table
 			*table; /* its columns stand where @sql has an '@'; may be NULL */
-	} statement[5];
-	/* The answer to the @i-th statement; not committed yet, and may come again. May be NULL. */
-	void (*answer)(struct fleet *, struct op *, int i, const struct pg_rows *);
+	} statement[STATEMENTS_MAX + 1];
 	void (*finish)(struct fleet *, struct op *); /* committed. May be NULL */
-	bool once; /* refused by the server it is finished too, and not sent again */
+	bool once; /* refused by the server it is finished too, with no rows, and not sent again */
 };
 
 struct op {
 	const struct op_kind *kind;
 	struct arena *arena; /* of this and all that hangs on it */
 	struct pg_param param[6];
-	int n_param, n_answer;
+	int n_param;
+	struct pg_rows *rows[STATEMENTS_MAX]; /* the answers, by statement */
+	int n_answer;
 	int64_t sent_mono_ms;
 	reactor_fn *done; /* for the operations that somebody waits for */
 	drained_fn *drained;
 	void *owner;
-	int64_t n_left, n_behind; /* what the drained operation was told */
 };
 
-struct op *op_new(const struct op_kind *);
-void op_int(struct op *, int64_t); /* its next parameter; the same for the other two */
-void op_text(struct op *, struct str);
+/* With the parameters $1.. that follow, integers. */
+#define op_new(kind, ...)                                                                          \
+	op_of((kind), sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (int64_t[]){__VA_ARGS__})
+struct op *op_of(const struct op_kind *, size_t n, const int64_t *param);
+void op_text(struct op *, struct str); /* its next parameter; the same for op_array() */
 void op_array(struct op *, const struct column *, const void *const *row, int n);
 
 struct op_queue {
@@ -68,12 +71,8 @@ struct take { /* fleet_take.c: from the database into memory, one at a time */
 	bool busy;
 	struct todo_list list; /* to be loaded; the first @next are */
 	int next;
-	struct todo_list suspect,
-		unknown; /* ours but not in memory: at the last look, at this one */
+	struct todo_list suspect;	      /* ours but not in memory, at the last look */
 	int64_t looked_mono_ms, look_mono_ms; /* when it was, when the next is due */
-	struct arena *arena;		      /* of what is being loaded */
-	struct orphan_job job;
-	struct orphan_event event;
 	fleet_known_fn *knows;
 	void *knows_owner;
 };
@@ -109,18 +108,13 @@ struct fleet { /* fleet.c */
 	int64_t n_alive, n_orphans;
 	bool orphan_events;
 	bool beating, reaping, reading_ledger, has_months, ready, fenced, leaving;
-	struct { /* an answer that is not committed yet */
-		int64_t worker_id, n_alive, n_expired, n_orphans;
-		char timeline[16];
-		bool alive, orphan_events;
-	} heard;
 	struct number_block {
 		int64_t next, end;
-	} block[2], drawn;
+	} block[2];
 	int n_drawing;
 
 	struct take take;
-	struct ledger ledger, reading; /* the last, and the one under way */
+	struct ledger ledger;
 
 	struct timer *leave_limit; /* fleet_end.c */
 	reactor_fn *left;

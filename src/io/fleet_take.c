@@ -49,59 +49,37 @@ void take_release(struct take *t)
 {
 	list_release(&t->list);
 	list_release(&t->suspect);
-	list_release(&t->unknown);
-	arena_free(t->arena);
-	t->arena = NULL;
 }
 
 /* ---- loading one ---- */
 
-static void new_arena(struct take *t)
+/* All rows of the @i-th answer, in the operation's arena. */
+static void *read_rows(struct op *op, int i, const struct table *table, size_t size)
 {
-	arena_free(t->arena);
-	t->arena = arena_new();
-	t->job = (struct orphan_job){0};
-	t->event = (struct orphan_event){0};
-}
-
-/* All rows of an answer, in the arena of what is being loaded. */
-static void *read_rows(struct take *t, const struct table *table, const struct pg_rows *rows,
-		       size_t size)
-{
-	char *all = arena_alloc(t->arena, (size_t)pg_n(rows) * size);
-	for (int i = 0; i < pg_n(rows); i++)
-		row_read(table, rows, i, t->arena, all + (size_t)i * size);
-	return pg_n(rows) ? all : NULL;
-}
-
-static void job_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
-{
-	struct take *t = &f->take;
-	switch (i) {
-	case 0:
-		new_arena(t);
-		t->job.job = read_rows(t, &job_table, rows, sizeof *t->job.job);
-		if (t->job.job)
-			t->job.profile_json =
-				arena_str(t->arena, pg_text(rows, 0, job_table.n_column));
-		return;
-	case 1:
-		t->job.n_step = pg_n(rows);
-		t->job.step = read_rows(t, &step_table, rows, sizeof *t->job.step);
-		return;
-	case 2:
-		t->job.n_attempt = pg_n(rows);
-		t->job.attempt = read_rows(t, &attempt_table, rows, sizeof *t->job.attempt);
-		return;
-	default:
-		t->job.n_strike = (int)pg_int(rows, 0, 0);
-	}
+	int n = pg_n(op->rows[i]);
+	char *all = arena_alloc(op->arena, (size_t)n * size);
+	for (int k = 0; k < n; k++)
+		row_read(table, op->rows[i], k, op->arena, all + (size_t)k * size);
+	return all;
 }
 
 static void job_finish(struct fleet *f, struct op *op)
 {
-	if (f->take.job.job && !f->leaving)
-		f->events.job(f->owner, &f->take.job);
+	if (pg_n(op->rows[0]) && !f->leaving)
+		f->events.job(
+			f->owner,
+			&(struct orphan_job){
+				.job = read_rows(op, 0, &job_table, sizeof(struct job_row)),
+				.profile_json = pg_text(op->rows[0], 0, job_table.n_column),
+				.step = read_rows(op, 1, &step_table, sizeof(struct step_row)),
+				.n_step = pg_n(op->rows[1]),
+				.attempt = read_rows(op, 2, &attempt_table,
+						     sizeof(struct attempt_row)),
+				.n_attempt = pg_n(op->rows[2]),
+				.draft = read_rows(op, 3, &draft_table, sizeof(struct draft_row)),
+				.n_draft = pg_n(op->rows[3]),
+				.n_strike = (int)pg_int(op->rows[4], 0, 0),
+			});
 	load_next(f);
 }
 
@@ -122,33 +100,24 @@ static const struct op_kind load_job = {
 		 {"fleet_attempts",
 		  "select @ from draftmill.attempt where job_no = $2 order by call_no, attempt_no",
 		  &attempt_table},
+		 {"fleet_drafts",
+		  "select @ from draftmill.draft where job_no = $2 order by draft_no",
+		  &draft_table},
 		 {"fleet_job_strikes",
 		  "select count(*) from draftmill.strike where what = $2::text", NULL}},
-	.answer = job_answer,
 	.finish = job_finish,
 };
 
-static void event_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
-{
-	struct take *t = &f->take;
-	if (i == 0) {
-		new_arena(t);
-		t->event.event = read_rows(t, &outbox_table, rows, sizeof *t->event.event);
-		return;
-	}
-	struct dead_letter_row *letter = read_rows(t, &dead_letter_table, rows, sizeof *letter);
-	if (!letter || !t->event.event)
-		return;
-	struct outbox_row *event = arena_alloc(t->arena, sizeof *event);
-	*event = *t->event.event;
-	event->payload = letter->value;
-	t->event = (struct orphan_event){event, letter};
-}
-
 static void event_finish(struct fleet *f, struct op *op)
 {
-	if (f->take.event.event && !f->leaving)
-		f->events.event(f->owner, &f->take.event);
+	struct outbox_row *event = read_rows(op, 0, &outbox_table, sizeof *event);
+	struct dead_letter_row *letter = read_rows(op, 1, &dead_letter_table, sizeof *letter);
+	if (!pg_n(op->rows[1]))
+		letter = NULL;
+	else
+		event->payload = letter->value;
+	if (pg_n(op->rows[0]) && !f->leaving)
+		f->events.event(f->owner, &(struct orphan_event){event, letter});
 	load_next(f);
 }
 
@@ -159,15 +128,12 @@ static const struct op_kind load_event = {
 		       &outbox_table},
 		      {"fleet_letter", "select @ from draftmill.dead_letter where letter_no = $2",
 		       &dead_letter_table}},
-	.answer = event_answer,
 	.finish = event_finish,
 };
 
 static void load_next(struct fleet *f)
 {
 	struct take *t = &f->take;
-	arena_free(t->arena);
-	t->arena = NULL;
 	if (t->next == t->list.n || f->leaving) {
 		t->busy = false;
 		t->next = 0;
@@ -175,27 +141,21 @@ static void load_next(struct fleet *f)
 		return;
 	}
 	const struct todo_ref *row = &t->list.row[t->next++];
-	struct op *op = op_new(str_is(row->what, "run") ? &load_job : &load_event);
-	op_int(op, f->worker_id);
-	op_int(op, row->job_no);
+	const struct op_kind *kind = str_is(row->what, "run") ? &load_job : &load_event;
+	struct op *op = op_new(kind, f->worker_id, row->job_no);
 	op_text(op, row->what);
 	fleet_queue(f, op);
 }
 
 /* ---- orphans ---- */
 
-static void adopt_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
-{
-	if (i == 0)
-		return; /* the fence */
-	list_init(&f->take.list, pg_n(rows));
-	for (int k = 0; k < pg_n(rows); k++)
-		list_add(&f->take.list, rows, k);
-}
-
 static void adopt_finish(struct fleet *f, struct op *op)
 {
-	const struct todo_list *l = &f->take.list;
+	const struct pg_rows *rows = op->rows[1]; /* behind the fence's */
+	struct todo_list *l = &f->take.list;
+	list_init(l, pg_n(rows));
+	for (int i = 0; i < pg_n(rows); i++)
+		list_add(l, rows, i);
 	f->orphan_events = false; /* or the next heartbeat says so */
 	for (int i = 0; i < l->n; i++)
 		f->n_orphans -= f->n_orphans && str_is(l->row[i].what, "run");
@@ -211,14 +171,13 @@ static const struct op_kind adopt = {
 		{{"fleet_fence", "select draftmill.fence($1)", NULL},
 		 {"fleet_adopt",
 		  "with mine as (update draftmill.todo"
-		  " set worker_id = $1, taken = least(taken + 1, 32767) where ctid = any("
+		  " set worker_id = $1 where ctid = any("
 		  "array(select ctid from draftmill.todo where worker_id is null and what = 'run'"
 		  " order by job_no limit $2 for update skip locked) || "
 		  "array(select ctid from draftmill.todo where worker_id is null and what <> 'run'"
 		  " order by job_no limit $3 for update skip locked)) returning job_no, what)"
 		  " select job_no, what from mine order by job_no, what",
 		  NULL}},
-	.answer = adopt_answer,
 	.finish = adopt_finish,
 };
 
@@ -228,11 +187,7 @@ void fleet_adopt(struct fleet *f, int n_jobs)
 	if (!any || !f->ready || f->take.busy || f->fenced || f->leaving)
 		return;
 	f->take.busy = true;
-	struct op *op = op_new(&adopt);
-	op_int(op, f->worker_id);
-	op_int(op, n_jobs);
-	op_int(op, EVENTS_MAX);
-	fleet_queue(f, op);
+	fleet_queue(f, op_new(&adopt, f->worker_id, n_jobs, EVENTS_MAX));
 }
 
 /* ---- lost ones ---- */
@@ -243,26 +198,22 @@ void fleet_knows(struct fleet *f, fleet_known_fn *knows, void *owner)
 	f->take.knows_owner = owner;
 }
 
-static void look_answer(struct fleet *f, struct op *op, int i, const struct pg_rows *rows)
-{
-	struct take *t = &f->take;
-	list_init(&t->list, pg_n(rows));
-	list_init(&t->unknown, pg_n(rows));
-	for (int k = 0; k < pg_n(rows); k++) {
-		int64_t job_no = pg_int(rows, k, 0);
-		struct str what = pg_text(rows, k, 1);
-		if (t->knows(t->knows_owner, job_no, what))
-			continue;
-		list_add(list_has(&t->suspect, job_no, what) ? &t->list : &t->unknown, rows, k);
-	}
-}
-
 static void look_finish(struct fleet *f, struct op *op)
 {
 	struct take *t = &f->take;
+	const struct pg_rows *rows = op->rows[0];
+	struct todo_list unknown = {0};
+	list_init(&t->list, pg_n(rows));
+	list_init(&unknown, pg_n(rows));
+	for (int i = 0; i < pg_n(rows); i++) {
+		int64_t job_no = pg_int(rows, i, 0);
+		struct str what = pg_text(rows, i, 1);
+		if (t->knows(t->knows_owner, job_no, what))
+			continue;
+		list_add(list_has(&t->suspect, job_no, what) ? &t->list : &unknown, rows, i);
+	}
 	list_release(&t->suspect);
-	t->suspect = t->unknown;
-	t->unknown = (struct todo_list){0};
+	t->suspect = unknown;
 	t->looked_mono_ms = clock_mono_ms();
 	t->look_mono_ms = t->looked_mono_ms + (t->suspect.n ? LOOK_AGAIN_MS : LOOK_MS);
 	if (t->list.n)
@@ -275,7 +226,6 @@ static const struct op_kind look = {
 	.statement = {{"fleet_mine",
 		       "select job_no, what from draftmill.todo where worker_id = $1 order by 1, 2",
 		       NULL}},
-	.answer = look_answer,
 	.finish = look_finish,
 };
 
@@ -285,9 +235,7 @@ void fleet_look(struct fleet *f)
 	if (!t->knows || !f->ready || t->busy || clock_mono_ms() < t->look_mono_ms)
 		return;
 	t->busy = true;
-	struct op *op = op_new(&look);
-	op_int(op, f->worker_id);
-	fleet_queue(f, op);
+	fleet_queue(f, op_new(&look, f->worker_id));
 }
 
 void fleet_look_again(struct fleet *f)

@@ -342,14 +342,15 @@ static void note_error(struct pg *pg, const PGresult *r)
 	pg_say(pg->error.text, sizeof pg->error.text, text && *text ? text : "no reason given");
 }
 
-static void take_result(struct pg *pg, const PGresult *r)
+/* True: the owner has it now. */
+static bool take_result(struct pg *pg, PGresult *r)
 {
 	struct expected e = pg->expected[pg->first];
 	ExecStatusType status = PQresultStatus(r);
 	bool fine = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 	if (e.what == EXPECT_SYNC && status != PGRES_PIPELINE_SYNC) {
 		note_error(pg, r); /* the commit itself failed; the sync's own answer follows */
-		return;
+		return false;
 	}
 	if (e.what != EXPECT_SYNC && status == PGRES_PIPELINE_SYNC)
 		BUG("answers of PostgreSQL out of order");
@@ -360,16 +361,16 @@ static void take_result(struct pg *pg, const PGresult *r)
 		struct pg_error error = pg->error;
 		pg->error = (struct pg_error){"", ""};
 		pg->events.synced(pg->owner, error.text[0] ? &error : NULL);
-		return;
+		return false;
 	}
 	if (!fine)
 		note_error(pg, r);
 	if (e.what == EXPECT_PREPARED) {
 		on_prepared(pg, e.name, fine);
-		return;
+		return false;
 	}
-	pg->events.answer(pg->owner, fine ? (const struct pg_rows *)(const void *)r : NULL,
-			  fine ? NULL : &pg->error);
+	pg->events.answer(pg->owner, fine ? (struct pg_rows *)(void *)r : NULL);
+	return fine;
 }
 
 static void read_results(struct pg *pg)
@@ -380,9 +381,8 @@ static void read_results(struct pg *pg)
 	       PQstatus(pg->conn) == CONNECTION_OK && !PQisBusy(pg->conn)) {
 		PGresult *r = PQgetResult(pg->conn);
 		n_null = r ? 0 : n_null + 1;
-		if (r)
-			take_result(pg, r);
-		PQclear(r);
+		if (r && !take_result(pg, r))
+			PQclear(r);
 	}
 }
 

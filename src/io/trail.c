@@ -473,11 +473,11 @@ static void read_key(struct trail *t, const struct pg_rows *rows, int i)
 	w->stored = same ? STORED_DUPLICATE : STORED_CONFLICT;
 }
 
-static void on_answer(void *owner, const struct pg_rows *rows, const struct pg_error *error)
+static void on_answer(void *owner, struct pg_rows *rows)
 {
 	struct trail *t = owner;
 	enum statement which = trail_sql_answered(t->sql);
-	for (int i = 0; rows && i < pg_n(rows); i++) {
+	for (int i = 0; i < pg_n(rows); i++) {
 		if (which == KEY_TOLD)
 			read_key(t, rows, i);
 		else if (which == LETTER_TOLD)
@@ -485,6 +485,7 @@ static void on_answer(void *owner, const struct pg_rows *rows, const struct pg_e
 		else if (which == STEP_SAME)
 			t->step_differs = true;
 	}
+	pg_rows_free(rows);
 }
 
 static void on_up(void *owner)

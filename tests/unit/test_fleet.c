@@ -204,9 +204,6 @@ static void test_an_expired_worker_is_ended_and_its_rows_are_orphans(void **stat
 	assert_false(happens(w, never, 300));
 	assert_int_equal(w->worker[0].n_job, 1);
 	assert_int_equal(w->worker[0].job_no[0], job_no);
-	assert_int_equal(sql_int("select taken from draftmill.todo where worker_id = %lld",
-				 (long long)w->worker[0].worker_id),
-			 2);
 	assert_int_equal(fleet_n_orphans(w->worker[0].fleet), 0);
 }
 
