@@ -63,6 +63,9 @@ enum status check_read(struct arena *a, const struct json *spec, struct check *o
 void check_run(struct arena *a, const struct check *, const struct job *, struct str text,
 	       struct check_result *out);
 
+/* A variable that must_include wants the value of and that the job gives none; absent: there is no such. */
+struct str check_lacks(const struct check *, const struct job *);
+
 /* Writes what the trail and the events tell of a result into an open object. */
 void check_put(const struct check_result *, bool with_detail, struct json_out *);
 

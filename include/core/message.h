@@ -17,7 +17,7 @@
 	X(not_json)                                                                                \
 	X(duplicate_key)                                                                           \
 	X(wrong_type)                                                                              \
-	X(missing_field)                                                                           \
+	X(missing_field) /* also a variable that a hard check of the profile needs */              \
 	X(unknown_field)                                                                           \
 	X(out_of_range) /* length, number, enum, time, or a check that does not compile */         \
 	X(unknown_profile)                                                                         \

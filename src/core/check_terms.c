@@ -189,6 +189,11 @@ static void set_detail(struct arena *a, struct buf *detail, struct check_result 
 	buf_release(detail);
 }
 
+static bool has_value(const struct job *job, struct str variable)
+{
+	return str_trim(job_variable(job, variable)).n > 0;
+}
+
 /* A digit more before or behind makes another number: 42 is not met by 00042, nor 30 by 300. */
 static void run_must_include(struct arena *scratch, const void *args, const struct job *job,
 			     struct str text, struct check_result *out)
@@ -203,7 +208,7 @@ static void run_must_include(struct arena *scratch, const void *args, const stru
 	}
 	for (int i = 0; i < terms->n_variable; i++) {
 		struct str value = job_variable(job, terms->variable[i]);
-		if (str_trim(value).n == 0)
+		if (!has_value(job, terms->variable[i]))
 			put_quoted(&unknown, terms->variable[i],
 				   unknown.n ? ", " : "the job gives no value for: ");
 		else if (find(scratch, folded, text_fold(scratch, value), is_digit) < 0)
@@ -304,3 +309,14 @@ const struct check_type check_terms_types[] = {
 	{"forbidden", read_forbidden, run_forbidden, phrase_forbidden, forbidden_keys},
 	{0},
 };
+
+struct str check_lacks(const struct check *c, const struct job *job)
+{
+	const struct terms *terms = c->args;
+	const bool wants = c->type->run == run_must_include;
+
+	for (int i = 0; wants && i < terms->n_variable; i++)
+		if (!has_value(job, terms->variable[i]))
+			return terms->variable[i];
+	return (struct str){0};
+}

@@ -250,6 +250,23 @@ static bool bind_limit(const char *name, int64_t *own, int64_t allowed, struct e
 	return true;
 }
 
+/* Without it the check could not be met, whatever is bought. */
+static enum dead_reason variable_missing(const struct job *job, const struct profile *profile,
+					 struct err *err)
+{
+	for (int i = 0; i < profile->n_check; i++) {
+		const struct check *c = &profile->check[i];
+		const struct str name = c->hard ? check_lacks(c, job) : str_c(NULL);
+		if (name.p)
+			return ERR_SET(
+				err, DEAD_missing_field,
+				"#/variables/%.*s: has no value, the profile's check \"%.*s\" "
+				"wants it in the text",
+				STR_ARG(name), STR_ARG(c->name));
+	}
+	return DEAD_NONE;
+}
+
 enum dead_reason job_bind(struct job *job, const struct profile *profile, struct err *err)
 {
 	struct limits *own = &job->limits;
@@ -266,7 +283,7 @@ enum dead_reason job_bind(struct job *job, const struct profile *profile, struct
 		return DEAD_limits_loosened;
 	if (job->stakes < profile->stakes || !job->has_stakes)
 		job->stakes = profile->stakes;
-	return DEAD_NONE;
+	return variable_missing(job, profile, err);
 }
 
 struct str job_variable(const struct job *job, struct str name)

@@ -45,6 +45,7 @@ BAD = {
     "a number as variable": (body(id="bad-var", variables={"n": 1}), "wrong_type"),
     "no id": (without("id"), "missing_field"),
     "no profile": (without("profile"), "missing_field"),
+    "no variable that a hard check wants": (body(id="bad-none", variables={"customer": "Baker", "plan": "Team"}), "missing_field"),
     "an unknown field": (body(id="bad-field", prioritiy=1), "unknown_field"),
     "an empty id": (body(id=""), "out_of_range"),
     "an id of 1 MB": (body(id="i" * 1_000_000, variables={}), "out_of_range"),

@@ -356,6 +356,38 @@ static void a_check_may_not_take_the_name_of_its_profiles(void **state)
 	assert_int_equal(job_bind(&own, &profile, &err), DEAD_NONE);
 }
 
+static void a_variable_that_a_hard_check_wants_is_missing(void **state)
+{
+	struct arena *a = arena_new();
+	struct check check[2];
+	struct json *spec;
+	struct err err;
+
+	assert_int_equal(
+		json_read(
+			STR_OF("[{\"name\":\"soft\",\"type\":\"must_include\",\"variables\":[\"z\"],"
+			       "\"hard\":false},{\"name\":\"must\",\"type\":\"must_include\","
+			       "\"values\":[\"v\"],\"variables\":[\"a\",\"b\"]}]"),
+			&spec, &err),
+		JSON_FINE);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(check_read(a, json_item(spec, i), &check[i], &err), ST_OK);
+	json_free(spec);
+
+	const struct profile profile = {.check = check, .n_check = 2};
+	struct variable variable[] = {{STR("a"), STR("1")}, {STR("b"), STR(" ")}};
+	struct job job = {.variable = variable, .n_variable = 2};
+	assert_int_equal(job_bind(&job, &profile, &err), DEAD_missing_field);
+	assert_string_equal(
+		err.text,
+		"#/variables/b: has no value, the profile's check \"must\" wants it in the text");
+	variable[1].value = STR_OF("2");
+	assert_int_equal(job_bind(&job, &profile, &err), DEAD_NONE);
+	job.n_variable = 0;
+	assert_int_equal(job_bind(&job, &profile, &err), DEAD_missing_field);
+	arena_free(a);
+}
+
 /* SHA-256 over int32 19 "draftmill/job_key/1", int32 1 "s", int32 1 "a", int32 8 int64 7; by another program. */
 static void the_key_is_a_hash_of_the_identity(void **state)
 {
@@ -429,6 +461,7 @@ int main(void)
 		TEST(a_stored_job_reads_as_it_was),
 		TEST(a_job_may_tighten_its_profile_never_loosen_it),
 		TEST(a_check_may_not_take_the_name_of_its_profiles),
+		TEST(a_variable_that_a_hard_check_wants_is_missing),
 		TEST(the_key_is_a_hash_of_the_identity),
 		TEST(the_schema_lists_the_check_types),
 	};
