@@ -33,9 +33,8 @@ struct run_hooks {
 	/* The message's row is committed. */
 	void (*settled)(void *owner, struct str topic, int32_t partition, int64_t offset,
 			enum settled);
-	/* The job has ended and its rows are committed: events to publish, borrowed. */
-	void (*ended)(void *owner, const struct outbox_row *event, int n,
-		      const struct outcome_row *);
+	/* The job has ended and its last rows are committed, borrowed: events to publish. */
+	void (*ended)(void *owner, const struct step_rows *last);
 	/* A dead letter is committed: publish it. Borrowed. */
 	void (*dead)(void *owner, const struct outbox_row *, const struct dead_letter_row *);
 	/* A step is committed; for `try`. May be NULL. */

@@ -90,6 +90,8 @@ struct step_rows {
 	const struct issue_row *issue;
 	int n_issue;
 	const struct outcome_row *outcome;
+	const struct outbox_row *event; /* of a finish: core/event.h makes them */
+	int n_event;
 };
 
 struct history;

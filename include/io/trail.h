@@ -53,17 +53,14 @@ void trail_free(struct trail *); /* not from one of its callbacks; those still o
 struct intake {
 	const struct job_row *job;
 	uint8_t key[UUID_BYTES];       /* job_key() */
-	const struct step_rows *first; /* may end the job at once: then with its events */
-	const struct outbox_row *event;
-	int n_event;
+	const struct step_rows *first; /* may end the job at once */
 	const struct profile *profile; /* its row is made if it is new to the database */
 };
 /* Key, job, todo row, first step with its intents: one commit. */
 void trail_intake(struct trail *, const struct intake *, stored_fn *, void *owner);
 
 /* A step and what it made; with an outcome also the outbox rows, and the todo row turns into one for each event. */
-void trail_step(struct trail *, const struct step_rows *, const struct outbox_row *event,
-		int n_event, stored_fn *, void *owner);
+void trail_step(struct trail *, const struct step_rows *, stored_fn *, void *owner);
 
 /* An intent of its own. */
 void trail_attempt(struct trail *, const struct attempt_row *, stored_fn *, void *owner);

@@ -70,8 +70,9 @@ static void make_events(struct run *r, const struct history *h)
 				      .best_text = draft_no >= 0 ? h->draft[draft_no].text
 								 : str_c(NULL)};
 
-	r->event = event_rows(r->arena, &ending, str_c(r->runs->c.settings->kafka_topic_prefix),
-			      &r->n_event);
+	r->rows.event =
+		event_rows(r->arena, &ending, str_c(r->runs->c.settings->kafka_topic_prefix),
+			   &r->rows.n_event);
 }
 
 static void make_rows(struct run *r, const struct history *h)
@@ -87,7 +88,7 @@ static void make_rows(struct run *r, const struct history *h)
 static void store(struct run *r)
 {
 	r->storing = true;
-	trail_step(r->runs->c.trail, &r->rows, r->event, r->n_event, run_stored, r);
+	trail_step(r->runs->c.trail, &r->rows, run_stored, r);
 }
 
 void run_step(struct run *r)
@@ -221,7 +222,7 @@ void run_stored(void *owner, enum stored how, const struct stored_why *why)
 		act(r);
 		return;
 	}
-	hooks->ended(r->runs->c.owner, r->event, r->n_event, r->rows.outcome);
+	hooks->ended(r->runs->c.owner, &r->rows);
 	run_free(r);
 }
 

@@ -242,11 +242,7 @@ static void take_in(struct run *r)
 	failpoint("start", r->job->id);
 	run_step(
 		r); /* the message is in hand, not the job: nobody would ever ask for its number again */
-	*in = (struct intake){.job = &r->row,
-			      .first = &r->rows,
-			      .profile = r->profile,
-			      .event = r->event,
-			      .n_event = r->n_event};
+	*in = (struct intake){.job = &r->row, .first = &r->rows, .profile = r->profile};
 	job_key(r->job, in->key);
 	r->storing = true;
 	trail_intake(r->runs->c.trail, in, intake_stored, r);

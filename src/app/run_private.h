@@ -61,10 +61,8 @@ struct run {
 	struct step_rows rows;
 	struct buf reply;	 /* the bytes behind fact.http */
 	uint8_t head[SHA_BYTES]; /* hash of the last stored step */
-	const struct outbox_row *event;
-	int n_event;
-	bool storing;	       /* a write is unanswered */
-	enum stop_reason stop; /* wanted from outside; a level, read again after each store */
+	bool storing;		 /* a write is unanswered */
+	enum stop_reason stop;	 /* wanted from outside; a level, read again after each store */
 
 	struct run_call *call[LOOP_CALLS]; /* open ones, in the order of their numbers */
 	int n_call;

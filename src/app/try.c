@@ -167,7 +167,7 @@ static void settled(void *owner, struct str topic, int32_t partition, int64_t of
 {
 }
 
-static void ended(void *owner, const struct outbox_row *event, int n, const struct outcome_row *o)
+static void ended(void *owner, const struct step_rows *last)
 {
 	reactor_stop(((struct trial *)owner)->reactor);
 }

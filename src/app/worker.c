@@ -128,16 +128,17 @@ static void settled(void *owner, struct str topic, int32_t partition, int64_t of
 	marks_settle(w->marks, topic, partition, offset);
 }
 
-static void ended(void *owner, const struct outbox_row *event, int n, const struct outcome_row *o)
+static void ended(void *owner, const struct step_rows *last)
 {
 	struct worker *w = owner;
+	const struct outcome_row *o = last->outcome;
 
 	w->n_ended++;
 	log_info("job_ended", L_INT("job_no", o->job_no), L_STRN("outcome", o->outcome),
 		 L_STRN("stop_reason", o->stop_reason), L_INT("n_calls", o->n_calls),
 		 L_INT("cost_micro_usd", o->cost_micro_usd));
-	for (int i = 0; i < n; i++)
-		publish(w->publisher, &event[i], NULL);
+	for (int i = 0; i < last->n_event; i++)
+		publish(w->publisher, &last->event[i], NULL);
 }
 
 static void dead(void *owner, const struct outbox_row *event, const struct dead_letter_row *letter)

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "base/arena.h"
 #include "base/log.h"
@@ -21,28 +22,22 @@
 enum { BATCH_WRITES = 512, BATCH_BYTES = 16 << 20 };
 enum { PAUSE_MIN_MS = 50, PAUSE_MAX_MS = 2000 };
 
-enum write_kind { WRITE_INTAKE, WRITE_STEP, WRITE_ATTEMPT, WRITE_LETTER };
-
-struct write {
-	struct write *next;
-	enum write_kind kind;
+struct write { /* of one of the four: an intake and its first step, a step, an attempt, a dead letter */
+	STAILQ_ENTRY(write) link;
 	int64_t job_no, call_no; /* the order of rows in a batch */
 	size_t bytes;
 	struct intake intake;
 	const struct step_rows *step;
-	const struct outbox_row *event;
-	int n_event;
 	const struct attempt_row *attempt;
 	const struct dead_letter_row *letter;
+	const struct outbox_row *event; /* the letter's */
 	stored_fn *fn;
 	void *owner;
 	enum stored stored; /* as the batch's answers say */
 	struct stored_why why;
 };
 
-struct queue {
-	struct write *first, **end;
-};
+STAILQ_HEAD(queue, write);
 
 struct trail {
 	struct reactor *reactor;
@@ -84,51 +79,36 @@ static void *must(void *memory)
 
 /* ---- queueing ---- */
 
-static void queue_init(struct queue *q)
-{
-	q->first = NULL;
-	q->end = &q->first;
-}
-
-static void queue_put(struct queue *q, struct write *w)
-{
-	w->next = NULL;
-	*q->end = w;
-	q->end = &w->next;
-}
-
 static struct write *queue_take(struct queue *q)
 {
-	struct write *w = q->first;
-	q->first = w->next;
-	if (!q->first)
-		q->end = &q->first;
+	struct write *w = STAILQ_FIRST(q);
+	STAILQ_REMOVE_HEAD(q, link);
 	return w;
 }
 
 static size_t step_bytes(const struct step_rows *rows)
 {
-	size_t n = 1000 + rows->step.reply.n;
+	size_t n = rows->step.reply.n;
 	if (rows->draft)
 		n += rows->draft->body.n + rows->draft->checks.n;
 	if (rows->critique)
 		n += rows->critique->reasons.n;
 	for (int i = 0; i < rows->n_issue; i++)
 		n += rows->issue[i].snippet.n + rows->issue[i].suggestion.n;
+	for (int i = 0; i < rows->n_event; i++)
+		n += rows->event[i].key.n + rows->event[i].payload.n;
 	return n;
 }
 
 static size_t write_bytes(const struct write *w)
 {
 	size_t n = 1000;
-	if (w->kind == WRITE_INTAKE)
+	if (w->intake.job)
 		n += w->intake.job->payload.n;
 	if (w->step)
 		n += step_bytes(w->step);
 	if (w->letter)
-		n += w->letter->key.n + w->letter->value.n + w->letter->headers.n;
-	for (int i = 0; i < w->n_event; i++)
-		n += w->event[i].key.n + w->event[i].payload.n;
+		n += w->letter->key.n + w->letter->value.n + w->letter->headers.n + w->event->key.n;
 	return n;
 }
 
@@ -138,38 +118,29 @@ static void queue_write(struct trail *t, const struct write *given)
 	*w = *given;
 	w->bytes = write_bytes(w);
 	t->waiting_bytes += w->bytes;
-	queue_put(&t->waiting, w);
+	STAILQ_INSERT_TAIL(&t->waiting, w, link);
 	reactor_again(t->reactor);
 }
 
 void trail_intake(struct trail *t, const struct intake *in, stored_fn *fn, void *owner)
 {
-	queue_write(t, &(struct write){.kind = WRITE_INTAKE,
-				       .job_no = in->job->job_no,
+	queue_write(t, &(struct write){.job_no = in->job->job_no,
 				       .intake = *in,
 				       .step = in->first,
-				       .event = in->event,
-				       .n_event = in->n_event,
 				       .fn = fn,
 				       .owner = owner});
 }
 
-void trail_step(struct trail *t, const struct step_rows *rows, const struct outbox_row *event,
-		int n_event, stored_fn *fn, void *owner)
+void trail_step(struct trail *t, const struct step_rows *rows, stored_fn *fn, void *owner)
 {
-	queue_write(t, &(struct write){.kind = WRITE_STEP,
-				       .job_no = rows->step.job_no,
-				       .step = rows,
-				       .event = event,
-				       .n_event = n_event,
-				       .fn = fn,
-				       .owner = owner});
+	queue_write(t,
+		    &(struct write){
+			    .job_no = rows->step.job_no, .step = rows, .fn = fn, .owner = owner});
 }
 
 void trail_attempt(struct trail *t, const struct attempt_row *row, stored_fn *fn, void *owner)
 {
-	queue_write(t, &(struct write){.kind = WRITE_ATTEMPT,
-				       .job_no = row->job_no,
+	queue_write(t, &(struct write){.job_no = row->job_no,
 				       .call_no = row->call_no,
 				       .attempt = row,
 				       .fn = fn,
@@ -179,11 +150,9 @@ void trail_attempt(struct trail *t, const struct attempt_row *row, stored_fn *fn
 void trail_dead_letter(struct trail *t, const struct dead_letter_row *row,
 		       const struct outbox_row *event, stored_fn *fn, void *owner)
 {
-	queue_write(t, &(struct write){.kind = WRITE_LETTER,
-				       .job_no = row->letter_no,
+	queue_write(t, &(struct write){.job_no = row->letter_no,
 				       .letter = row,
 				       .event = event,
-				       .n_event = 1,
 				       .fn = fn,
 				       .owner = owner});
 }
@@ -228,12 +197,12 @@ static void add_todo(struct trail *t, enum statement which, int64_t job_no, stru
 	trail_sql_add(t->sql, which, row);
 }
 
-static void add_events(struct trail *t, const struct write *w, enum statement outbox,
-		       enum statement todo)
+static void add_events(struct trail *t, const struct outbox_row *event, int n,
+		       enum statement outbox, enum statement todo)
 {
-	for (int i = 0; i < w->n_event; i++) {
-		trail_sql_add(t->sql, outbox, &w->event[i]);
-		add_todo(t, todo, w->job_no, w->event[i].kind);
+	for (int i = 0; i < n; i++) {
+		trail_sql_add(t->sql, outbox, &event[i]);
+		add_todo(t, todo, event[i].job_no, event[i].kind);
 	}
 }
 
@@ -257,12 +226,11 @@ static void add_intake(struct trail *t, struct write *w)
 		trail_sql_add(t->sql, NEW_OUTCOME, first->outcome);
 	else
 		add_todo(t, NEW_TODO, job->job_no, STR_OF("run"));
-	add_events(t, w, NEW_OUTBOX, NEW_TODO);
+	add_events(t, first->event, first->n_event, NEW_OUTBOX, NEW_TODO);
 }
 
-static void add_step(struct trail *t, const struct write *w)
+static void add_step(struct trail *t, const struct step_rows *rows)
 {
-	const struct step_rows *rows = w->step;
 	trail_sql_add(t->sql, STEP, &rows->step);
 	trail_sql_add(t->sql, STEP_SAME, &rows->step);
 	if (rows->draft)
@@ -275,7 +243,7 @@ static void add_step(struct trail *t, const struct write *w)
 		trail_sql_add(t->sql, OUTCOME, rows->outcome);
 		trail_sql_add(t->sql, RUN_GONE, rows->outcome);
 	}
-	add_events(t, w, OUTBOX, EVENT_TODO);
+	add_events(t, rows->event, rows->n_event, OUTBOX, EVENT_TODO);
 }
 
 static void add_letter(struct trail *t, struct write *w)
@@ -284,26 +252,21 @@ static void add_letter(struct trail *t, struct write *w)
 	trail_sql_add(t->sql, LETTER, w->letter);
 	trail_sql_add(t->sql, LETTER_TOLD, w->letter);
 	t->letter[t->n_letter++] = w;
-	add_events(t, w, LETTER_OUTBOX, LETTER_TODO);
+	add_events(t, w->event, 1, LETTER_OUTBOX, LETTER_TODO);
 }
 
 static void add_write(struct trail *t, struct write *w)
 {
 	w->stored = STORED;
 	w->why = (struct stored_why){.first_job_no = ROW_NULL};
-	switch (w->kind) {
-	case WRITE_INTAKE:
+	if (w->intake.job)
 		add_intake(t, w);
-		return;
-	case WRITE_STEP:
-		add_step(t, w);
-		return;
-	case WRITE_ATTEMPT:
+	else if (w->step)
+		add_step(t, w->step);
+	else if (w->attempt)
 		trail_sql_add(t->sql, ATTEMPT, w->attempt);
-		return;
-	case WRITE_LETTER:
+	else
 		add_letter(t, w);
-	}
 }
 
 /* ---- a batch: filled and sent ---- */
@@ -319,15 +282,16 @@ static int by_job(const void *a, const void *b)
 static void fill(struct trail *t)
 {
 	size_t bytes = 0;
-	if (t->alone.first) {
+	if (!STAILQ_EMPTY(&t->alone)) {
 		t->batch[t->n_batch++] = queue_take(&t->alone);
 		return;
 	}
 	if (!(t->rides_apart && rides_wait(t->rides))) {
-		while (t->waiting.first && t->n_batch < BATCH_WRITES && bytes < BATCH_BYTES) {
-			bytes += t->waiting.first->bytes;
-			t->waiting_bytes -= t->waiting.first->bytes;
-			t->batch[t->n_batch++] = queue_take(&t->waiting);
+		while (!STAILQ_EMPTY(&t->waiting) && t->n_batch < BATCH_WRITES &&
+		       bytes < BATCH_BYTES) {
+			struct write *w = t->batch[t->n_batch++] = queue_take(&t->waiting);
+			bytes += w->bytes;
+			t->waiting_bytes -= w->bytes;
 		}
 		qsort(t->batch, (size_t)t->n_batch, sizeof(*t->batch), by_job);
 	}
@@ -338,6 +302,11 @@ static void fill(struct trail *t)
 static bool has_batch(const struct trail *t)
 {
 	return t->n_batch || rides_aboard(t->rides);
+}
+
+static bool has_work(const struct trail *t)
+{
+	return has_batch(t) || !STAILQ_EMPTY(&t->alone) || !STAILQ_EMPTY(&t->waiting);
 }
 
 static void send_batch(struct trail *t)
@@ -413,7 +382,7 @@ static void on_data_error(struct trail *t, const struct pg_error *error)
 	rides_put_off(t->rides);
 	t->rides_apart = had_rides;
 	for (int i = 0; i < t->n_batch; i++)
-		queue_put(&t->alone, t->batch[i]);
+		STAILQ_INSERT_TAIL(&t->alone, t->batch[i], link);
 	t->n_batch = 0;
 	t->again = false;
 }
@@ -512,15 +481,14 @@ static void acknowledge(struct trail *t)
 	for (int i = 0; i < t->n_batch; i++)
 		t->batch[i]->stored = STORED;
 	on_committed(t);
-	if (t->waiting.first)
+	if (!STAILQ_EMPTY(&t->waiting))
 		reactor_again(t->reactor);
 }
 
 static void on_turn(void *owner)
 {
 	struct trail *t = owner;
-	bool due = has_batch(t) || t->alone.first || t->waiting.first || rides_due(t->rides);
-	if (!due || t->fenced)
+	if (!(has_work(t) || rides_due(t->rides)) || t->fenced)
 		return;
 	if (!t->conninfo)
 		acknowledge(t);
@@ -537,8 +505,8 @@ struct trail *trail_open(struct reactor *reactor, const char *conninfo,
 	t->events = *events;
 	t->owner = owner;
 	t->sql = trail_sql_new();
-	queue_init(&t->waiting);
-	queue_init(&t->alone);
+	STAILQ_INIT(&t->waiting);
+	STAILQ_INIT(&t->alone);
 	t->pause_ms = PAUSE_MIN_MS;
 	t->rides = rides_new(reactor);
 	t->pause_timer = timer_new(reactor, on_pause_over, t);
@@ -564,7 +532,7 @@ bool trail_is_up(const struct trail *t)
 
 bool trail_is_idle(const struct trail *t)
 {
-	return !has_batch(t) && !t->alone.first && !t->waiting.first && !rides_wait(t->rides);
+	return !has_work(t) && !rides_wait(t->rides);
 }
 
 size_t trail_bytes(const struct trail *t)
@@ -574,7 +542,7 @@ size_t trail_bytes(const struct trail *t)
 
 static void free_writes(struct queue *q)
 {
-	while (q->first)
+	while (!STAILQ_EMPTY(q))
 		free(queue_take(q));
 }
 

@@ -53,7 +53,7 @@ static void settled(void *owner, struct str topic, int32_t partition, int64_t of
 	reactor_stop(w->reactor);
 }
 
-static void ended(void *owner, const struct outbox_row *event, int n, const struct outcome_row *o)
+static void ended(void *owner, const struct step_rows *last)
 {
 }
 
@@ -161,7 +161,8 @@ static void its_neighbour_is_a_job(void **state)
 
 	take(w, STR_OF("k"), STR_OF("nonsense"), 0);
 	assert_string_equal(w->reason, "not_json");
-	take(w, STR_OF("k"), STR_OF("{\"id\":\"1\",\"profile\":\"customer-email\",\"task\":\"t\"}"),
+	take(w, STR_OF("k"),
+	     STR_OF("{\"id\":\"1\",\"profile\":\"customer-email\",\"task\":\"t\",\"variables\":{\"customer\":\"c\",\"plan\":\"p\",\"reference\":\"r\"}}"),
 	     0);
 	assert_int_equal(w->n_settled[SETTLED_DEAD], 1);
 	assert_int_equal(w->n_settled[SETTLED_JOB], 1);

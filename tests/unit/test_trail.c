@@ -53,8 +53,8 @@ static void test_a_first_step_may_end_the_job(void **state)
 		make_job(&job[i], &w, w.base + i, 0, "payload");
 		make_ending(&end[i], &w, w.base + i, 0);
 		job[i].first.outcome = &end[i].outcome;
-		job[i].intake.event = end[i].event;
-		job[i].intake.n_event = 1;
+		job[i].first.event = end[i].event;
+		job[i].first.n_event = 1;
 		trail_intake(w.trail, &job[i].intake, stored, &slot[i]);
 	}
 	run(&w, 2);
@@ -111,7 +111,7 @@ static void test_a_job_goes_from_intake_to_sent(void **state)
 	trail_attempt(w.trail, &attempt, stored, &slot[1]);
 	run(&w, 2);
 	make_ending(&end, &w, w.base, 1);
-	trail_step(w.trail, &end.step, end.event, 2, stored, &slot[2]);
+	trail_step(w.trail, &end.step, stored, &slot[2]);
 	run(&w, 3);
 	assert_int_equal(w.stored[2], STORED);
 	const char *one_row_each[] = {"step where step_no = 1 and", "attempt where", "draft where",

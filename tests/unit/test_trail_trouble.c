@@ -113,7 +113,7 @@ static void test_a_cut_connection_stores_each_write_once(void **state)
 		w.n_done = 0;
 		for (int i = 0; i < JOBS; i++) {
 			make_step(&end[i].step, &w, w.base + i, n_cut + 1);
-			trail_step(w.trail, &end[i].step, NULL, 0, stored, &slot[i]);
+			trail_step(w.trail, &end[i].step, stored, &slot[i]);
 		}
 		timer_start(w.tick, n_cut / 4, 0);
 		run(&w, JOBS);
@@ -138,7 +138,7 @@ static void test_a_lost_answer_stores_each_write_once(void **state)
 	assert_int_equal(w.stored[1], STORED);
 	for (int i = 0; i < 2; i++) {
 		make_ending(&end[i], &w, w.base + i, 1);
-		trail_step(w.trail, &end[i].step, end[i].event, 2, stored, &slot[2 + i]);
+		trail_step(w.trail, &end[i].step, stored, &slot[2 + i]);
 	}
 	relay_lose_answers(relay, 2);
 	run(&w, 4);
@@ -163,7 +163,7 @@ static void test_a_step_stored_otherwise_fences(void **state)
 	open_world(&w, relay_conninfo(relay));
 	take_in(&w, job, 1);
 	make_step(&step, &w, w.base, 1);
-	trail_step(w.trail, &step, NULL, 0, stored, &slot[1]);
+	trail_step(w.trail, &step, stored, &slot[1]);
 	relay_lose_answers(relay, 1);
 	snprintf(sql, sizeof sql,
 		 "create or replace function draftmill.spoil() returns trigger language plpgsql as"

@@ -194,6 +194,8 @@ void make_ending(struct ending_rows *e, const struct world *w, int64_t job_no, i
 	e->step.issue = e->issue;
 	e->step.n_issue = 2;
 	e->step.outcome = &e->outcome;
+	e->step.event = e->event;
+	e->step.n_event = 2;
 }
 
 void take_in(struct world *w, struct job_rows *job, int n)
