@@ -40,13 +40,6 @@ struct str step_action(struct arena *a, const struct loop_output *out)
 
 /* ---- what a step made ---- */
 
-struct made {
-	struct draft_row *draft;
-	struct critique_row *critique;
-	struct issue_row *issue;
-	int n_issue;
-};
-
 enum { RESULT_BYTES_MAX = 6 * CHECK_DETAIL_BYTES_MAX + 300, CHECKS_JSON_BYTES_MAX = 4 << 20 };
 _Static_assert(2 * CHECKS_MAX * RESULT_BYTES_MAX < CHECKS_JSON_BYTES_MAX,
 	       "all checks of profile and job, each byte of their details written as \\u00xx");
@@ -82,77 +75,89 @@ static int64_t or_null(int64_t n)
 	return n < 0 ? ROW_NULL : n;
 }
 
-static struct draft_row *draft_made(struct arena *a, const struct job *job, const struct draft *d)
+static const struct draft_row *draft_made(struct arena *a, const struct job *job, int64_t job_no,
+					  const struct loop_output *out)
 {
+	const struct draft *d = out->draft;
 	struct draft_row *r = arena_alloc(a, sizeof(*r));
 
-	r->draft_no = d->no;
-	r->from_draft_no = or_null(d->from);
-	r->body = d->text;
+	*r = (struct draft_row){.job_no = job_no,
+				.draft_no = d->no,
+				.step_no = out->step_no,
+				.from_draft_no = or_null(d->from),
+				.body = d->text,
+				.checks = checks_json(a, d),
+				.n_hard_failed = d->n_hard_failed,
+				.n_failed = d->n_failed,
+				.changed_permille = d->changed_permille,
+				.confidence_permille = or_null(d->confidence_permille)};
 	sha256_salted(job->salt, r->body, r->body_sha);
-	r->checks = checks_json(a, d);
 	sha256_salted(job->salt, r->checks, r->checks_sha);
-	r->n_hard_failed = d->n_hard_failed;
-	r->n_failed = d->n_failed;
-	r->changed_permille = d->changed_permille;
-	r->confidence_permille = or_null(d->confidence_permille);
 	return r;
 }
 
-static struct critique_row *critique_made(struct arena *a, const struct job *job,
-					  const struct critique *c)
+static const struct critique_row *critique_made(struct arena *a, const struct job *job,
+						int64_t job_no, const struct loop_output *out)
 {
+	const struct critique *c = out->critique;
 	struct critique_row *r = arena_alloc(a, sizeof(*r));
 
-	r->draft_no = c->draft_no;
-	r->valid = c->valid;
-	r->fault = c->fault;
-	r->score = or_null(c->score);
-	r->verdict = c->valid ? str_c(c->pass ? "pass" : "fail") : str_c(NULL);
-	r->reasons = c->reasons;
+	*r = (struct critique_row){.job_no = job_no,
+				   .step_no = out->step_no,
+				   .draft_no = c->draft_no,
+				   .valid = c->valid,
+				   .fault = c->fault,
+				   .score = or_null(c->score),
+				   .verdict = str_c(!c->valid ? NULL
+						    : c->pass ? "pass"
+							      : "fail"),
+				   .reasons = c->reasons,
+				   .n_issue = c->n_issue,
+				   .n_ignored = c->n_ignored};
 	sha256_salted(job->salt, r->reasons, r->text_sha);
-	r->n_issue = c->n_issue;
-	r->n_ignored = c->n_ignored;
 	return r;
 }
 
-static void issue_made(struct arena *a, const struct job *job, const struct issue *i, int n,
-		       struct issue_row *r)
+static const struct issue_row *issues_made(struct arena *a, const struct job *job, int64_t job_no,
+					   const struct loop_output *out)
 {
-	r->n = n;
-	r->category = i->category;
-	r->severity = i->severity;
-	r->at = or_null(i->at);
-	r->length = i->at < 0 ? ROW_NULL : i->n;
-	r->snippet = i->snippet;
-	r->suggestion = i->suggestion;
-	sha256_salted(job->salt,
-		      arena_printf(a, "%.*s\n%.*s", STR_ARG(i->snippet), STR_ARG(i->suggestion)),
-		      r->text_sha);
+	const struct critique *c = out->critique;
+	struct issue_row *row = arena_array(a, struct issue_row, c->n_issue);
+
+	for (int n = 0; n < c->n_issue; n++) {
+		const struct issue *i = &c->issue[n];
+
+		row[n] = (struct issue_row){.job_no = job_no,
+					    .step_no = out->step_no,
+					    .n = n,
+					    .category = i->category,
+					    .severity = i->severity,
+					    .at = or_null(i->at),
+					    .length = i->at < 0 ? ROW_NULL : i->n,
+					    .snippet = i->snippet,
+					    .suggestion = i->suggestion};
+		sha256_salted(
+			job->salt,
+			arena_printf(a, "%.*s\n%.*s", STR_ARG(i->snippet), STR_ARG(i->suggestion)),
+			row[n].text_sha);
+	}
+	return row;
 }
 
-static struct made what_was_made(struct arena *a, const struct job *job, int64_t job_no,
-				 const struct loop_output *out)
+/* Rows with what the step made. */
+static struct step_rows what_was_made(struct arena *a, const struct job *job, int64_t job_no,
+				      const struct loop_output *out)
 {
-	struct made m = {0};
+	struct step_rows rows = {0};
 
-	if (out->draft) {
-		m.draft = draft_made(a, job, out->draft);
-		m.draft->job_no = job_no;
-		m.draft->step_no = out->step_no;
-	}
+	if (out->draft)
+		rows.draft = draft_made(a, job, job_no, out);
 	if (out->critique) {
-		m.critique = critique_made(a, job, out->critique);
-		m.critique->job_no = job_no;
-		m.critique->step_no = out->step_no;
-		m.n_issue = out->critique->n_issue;
-		m.issue = arena_array(a, struct issue_row, m.n_issue);
-		for (int i = 0; i < m.n_issue; i++) {
-			m.issue[i] = (struct issue_row){.job_no = job_no, .step_no = out->step_no};
-			issue_made(a, job, &out->critique->issue[i], i, &m.issue[i]);
-		}
+		rows.critique = critique_made(a, job, job_no, out);
+		rows.issue = issues_made(a, job, job_no, out);
+		rows.n_issue = out->critique->n_issue;
 	}
-	return m;
+	return rows;
 }
 
 static void add_row(struct digest *d, const struct table *table, const void *row)
@@ -164,7 +169,7 @@ static void add_row(struct digest *d, const struct table *table, const void *row
 }
 
 /* Over the row digests of draft, critique and issues, in this order. */
-static void made_digest(const struct made *m, uint8_t out[SHA_BYTES])
+static void made_digest(const struct step_rows *m, uint8_t out[SHA_BYTES])
 {
 	struct digest *d = digest_begin("draftmill/made/1");
 
@@ -224,23 +229,23 @@ static const struct outcome_row *outcome_made(struct arena *a, const struct hist
 					      const struct step_row *last)
 {
 	struct outcome_row *r = arena_alloc(a, sizeof(*r));
-	const int draft_no = out->finish.draft_no;
+	const int no = out->finish.draft_no;
 
-	r->job_no = last->job_no;
-	r->outcome = str_c(outcome_name(outcome_of(out->finish.why)));
-	r->stop_reason = str_c(stop_name(out->finish.why));
-	r->draft_no = or_null(draft_no);
-	r->score = draft_no >= 0 && draft_no < h->n_draft ? or_null(h->draft[draft_no].score)
-							  : ROW_NULL;
-	r->n_iterations = h->n_iterations;
-	r->n_calls = h->n_calls;
-	r->tokens_in = h->tokens_in;
-	r->tokens_cached = h->tokens_cached;
-	r->tokens_out = h->tokens_out;
-	r->cost_micro_usd = h->cost_micro_usd;
-	r->active_ms = h->active_ms;
-	r->worker_id = last->worker_id;
-	r->at_ms = last->at_ms;
+	*r = (struct outcome_row){.job_no = last->job_no,
+				  .outcome = str_c(outcome_name(outcome_of(out->finish.why))),
+				  .stop_reason = str_c(stop_name(out->finish.why)),
+				  .draft_no = or_null(no),
+				  .score = no >= 0 && no < h->n_draft ? or_null(h->draft[no].score)
+								      : ROW_NULL,
+				  .n_iterations = h->n_iterations,
+				  .n_calls = h->n_calls,
+				  .tokens_in = h->tokens_in,
+				  .tokens_cached = h->tokens_cached,
+				  .tokens_out = h->tokens_out,
+				  .cost_micro_usd = h->cost_micro_usd,
+				  .active_ms = h->active_ms,
+				  .worker_id = last->worker_id,
+				  .at_ms = last->at_ms};
 	row_digest(&outcome_table, r, last->hash, r->head);
 	return r;
 }
@@ -250,23 +255,19 @@ void step_rows(struct arena *a, const struct job *job, const struct history *his
 	       int64_t worker_id, int64_t intents, const uint8_t previous[SHA_BYTES],
 	       struct step_rows *rows)
 {
-	struct made m = what_was_made(a, job, job_no, out);
 	struct step_row *r = &rows->step;
 
-	*rows = (struct step_rows){.step = {.job_no = job_no,
-					    .step_no = out->step_no,
-					    .worker_id = worker_id,
-					    .intents = intents,
-					    .action = out->action}};
+	*rows = what_was_made(a, job, job_no, out);
+	r->job_no = job_no;
+	r->step_no = out->step_no;
+	r->worker_id = worker_id;
+	r->intents = intents;
+	r->action = out->action;
 	fill_fact(f, r);
 	fill_reply(f, out, r);
 	sha256_salted(job->salt, r->reply, r->reply_sha);
-	made_digest(&m, r->digest);
+	made_digest(rows, r->digest);
 	row_digest(&step_table, r, previous, r->hash);
-	rows->draft = m.draft;
-	rows->critique = m.critique;
-	rows->issue = m.issue;
-	rows->n_issue = m.n_issue;
 	if (out->finished)
 		rows->outcome = outcome_made(a, history, out, r);
 }
@@ -276,7 +277,7 @@ void step_rows(struct arena *a, const struct job *job, const struct history *his
 enum status step_compare(struct arena *a, const struct job *job, const struct loop_output *out,
 			 const struct step_row *stored, struct err *err)
 {
-	const struct made m = what_was_made(a, job, stored->job_no, out);
+	const struct step_rows m = what_was_made(a, job, stored->job_no, out);
 	uint8_t digest[SHA_BYTES];
 
 	if (!str_eq(out->action, stored->action))

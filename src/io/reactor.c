@@ -118,7 +118,7 @@ struct reactor *reactor_new(void)
 	return r;
 }
 
-static void on_signal_closed(uv_handle_t *handle)
+static void on_closed(uv_handle_t *handle)
 {
 	free(handle->data);
 }
@@ -128,7 +128,7 @@ static void close_own(uv_handle_t *handle, void *arg)
 	struct reactor *r = arg;
 
 	if (handle->type == UV_SIGNAL)
-		uv_close(handle, on_signal_closed);
+		uv_close(handle, on_closed);
 	else if (handle->data == r || handle == (uv_handle_t *)&r->again)
 		uv_close(handle, NULL);
 	else if (!uv_is_closing(handle))
@@ -217,11 +217,6 @@ void watch_set(struct watch *w, int events)
 		     "watch_set");
 	else
 		uv_poll_stop(&w->handle);
-}
-
-static void on_closed(uv_handle_t *handle)
-{
-	free(handle->data);
 }
 
 void watch_close(struct watch *w)
