@@ -23,9 +23,8 @@ struct run;  /* one */
 enum settled { SETTLED_JOB, SETTLED_DUPLICATE, SETTLED_DEAD };
 
 struct run_hooks {
-	/* Number and worker for a new job; both > 0. */
+	/* Of a new job or dead letter; > 0. */
 	int64_t (*number)(void *owner);
-	int64_t (*worker_id)(void *owner);
 	/* False: nothing may be sent now (lease, database); the job asks again twice a second. */
 	bool (*may_act)(void *owner);
 	/* What is in hand, for blame after a crash; NULL record and job_no 0: nothing. */

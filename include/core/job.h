@@ -8,6 +8,7 @@
 
 #include "core/message.h"
 #include "core/profile.h"
+#include "core/row.h"
 #include "core/schema.h"
 
 enum { JOB_TAGS_MAX = 8, JOB_ID_BYTES_MAX = 512, JOB_SALT_BYTES = SALT_BYTES };
@@ -51,11 +52,10 @@ struct job {
 enum dead_reason job_read(struct arena *a, const struct record *, const struct schema *job_schema,
 			  struct job *out, struct err *err) MUST_CHECK;
 
-/* The same job again from its row: its payload, and what stood in the envelope. Needs no headers. */
-enum dead_reason job_read_stored(struct arena *a, struct str payload, struct str source,
-				 struct str id, int64_t revision, struct str attributes,
-				 struct str traceparent, const struct schema *job_schema,
-				 struct job *out, struct err *err) MUST_CHECK;
+/* The same job again from its row, which has what stood in the envelope, and the salt. Needs no headers. */
+enum dead_reason job_read_stored(struct arena *a, const struct job_row *,
+				 const struct schema *job_schema, struct job *out,
+				 struct err *err) MUST_CHECK;
 
 /* Joins the job with its profile: effective limits, stakes. DEAD_limits_loosened if the job asks for more than the profile gives,
  * DEAD_out_of_range if a check of its own has the name of one of the profile's, DEAD_missing_field if a hard must_include of the

@@ -45,6 +45,7 @@ struct trail_events {
 struct trail *trail_open(struct reactor *, const char *conninfo, const struct trail_events *,
 			 void *owner);
 void trail_start(struct trail *, int64_t worker_id);
+int64_t trail_worker_id(const struct trail *);
 bool trail_is_up(const struct trail *);	  /* false: start no call, its reply could not be stored */
 bool trail_is_idle(const struct trail *); /* nothing queued, nothing unanswered */
 size_t trail_bytes(const struct trail *); /* of the writes that wait, about */

@@ -7,11 +7,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 enum { SEND_AGAIN_MS = 1000, OWN_HEADERS = 12 };
 
 struct event { /* one on its way */
-	struct event *next, **link;
+	LIST_ENTRY(event) link;
 	struct publisher *publisher;
 	struct arena *arena;
 	struct outbox_row row;
@@ -27,7 +28,7 @@ struct publisher {
 	struct timer *again;
 	publish_may_fn *may;
 	void *owner;
-	struct event *first;
+	LIST_HEAD(, event) all;
 	int n;
 };
 
@@ -121,9 +122,7 @@ static void letter_headers(struct event *e, const struct dead_letter_row *l, str
 
 static void event_free(struct event *e)
 {
-	*e->link = e->next;
-	if (e->next)
-		e->next->link = e->link;
+	LIST_REMOVE(e, link);
 	e->publisher->n--;
 	arena_free(e->arena);
 }
@@ -179,10 +178,11 @@ static void send_event(struct event *e)
 static void send_waiting(void *owner)
 {
 	struct publisher *p = owner;
+	struct event *e;
 
-	for (struct event *e = p->first; e; e = e->next)
-		if (!e->with_producer)
-			send_event(e);
+	LIST_FOREACH(e, &p->all, link)
+	if (!e->with_producer)
+		send_event(e);
 }
 
 void publisher_delivered(void *owner, void *cookie, enum status s, int32_t partition,
@@ -216,8 +216,7 @@ void publish(struct publisher *p, const struct outbox_row *row,
 	struct event *e = arena_alloc(a, sizeof(*e));
 	char id[UUID_TEXT + 1];
 
-	*e = (struct event){
-		.publisher = p, .arena = a, .row = *row, .next = p->first, .link = &p->first};
+	*e = (struct event){.publisher = p, .arena = a, .row = *row};
 	e->row.kind = arena_str(a, row->kind);
 	e->row.topic = arena_str(a, row->topic);
 	e->row.key = arena_str(a, row->key);
@@ -228,9 +227,7 @@ void publish(struct publisher *p, const struct outbox_row *row,
 		letter_headers(e, letter, arena_str(a, str_c(id)));
 	else
 		own_headers(e, arena_str(a, str_c(id)));
-	if (e->next)
-		e->next->link = &e->next;
-	p->first = e;
+	LIST_INSERT_HEAD(&p->all, e, link);
 	p->n++;
 	send_event(e);
 }
@@ -260,8 +257,8 @@ void publisher_free(struct publisher *p)
 {
 	if (!p)
 		return;
-	while (p->first)
-		event_free(p->first);
+	while (!LIST_EMPTY(&p->all))
+		event_free(LIST_FIRST(&p->all));
 	timer_close(p->again);
 	free(p);
 }
@@ -273,8 +270,10 @@ int publisher_count(const struct publisher *p)
 
 bool publisher_has(const struct publisher *p, int64_t job_no, struct str kind)
 {
-	for (const struct event *e = p->first; e; e = e->next)
-		if (e->row.job_no == job_no && str_eq(e->row.kind, kind))
-			return true;
+	const struct event *e;
+
+	LIST_FOREACH(e, &p->all, link)
+	if (e->row.job_no == job_no && str_eq(e->row.kind, kind))
+		return true;
 	return false;
 }

@@ -15,11 +15,7 @@ struct run *run_new(struct runs *rs)
 	r->arena = a;
 	r->stop = STOP_NONE;
 	buf_init(&r->reply, REPLY_BYTES_MAX);
-	r->next = rs->first;
-	r->link = &rs->first;
-	if (r->next)
-		r->next->link = &r->next;
-	rs->first = r;
+	LIST_INSERT_HEAD(&rs->all, r, link);
 	rs->n++;
 	return r;
 }
@@ -34,9 +30,7 @@ static void drop_calls(struct run *r)
 void run_free(struct run *r)
 {
 	drop_calls(r);
-	*r->link = r->next;
-	if (r->next)
-		r->next->link = r->link;
+	LIST_REMOVE(r, link);
 	r->runs->n--;
 	buf_release(&r->reply);
 	arena_free(r->arena);
@@ -80,7 +74,7 @@ static void make_rows(struct run *r, const struct history *h)
 	const int64_t intents = r->out.finished ? 0 : take_slots(r);
 
 	step_rows(r->arena, r->job, h, &r->fact, &r->out, r->job_no,
-		  r->runs->c.hooks->worker_id(r->runs->c.owner), intents, r->head, &r->rows);
+		  trail_worker_id(r->runs->c.trail), intents, r->head, &r->rows);
 	if (r->out.finished)
 		make_events(r, h);
 }
@@ -237,9 +231,10 @@ int runs_busy(const struct runs *rs)
 {
 	int n = 0;
 
-	for (const struct run *r = rs->first; r; r = r->next)
-		n += r->storing || r->n_on_wire > 0 ||
-		     !r->loop; /* no loop: a dead letter being stored */
+	const struct run *r;
+
+	LIST_FOREACH(r, &rs->all, link)
+	n += r->storing || r->n_on_wire > 0 || !r->loop; /* no loop: a dead letter being stored */
 	return n;
 }
 
@@ -250,9 +245,11 @@ int runs_count(const struct runs *rs)
 
 bool runs_has(const struct runs *rs, int64_t job_no)
 {
-	for (const struct run *r = rs->first; r; r = r->next)
-		if (r->job_no == job_no)
-			return true;
+	const struct run *r;
+
+	LIST_FOREACH(r, &rs->all, link)
+	if (r->job_no == job_no)
+		return true;
 	return false;
 }
 
@@ -264,8 +261,8 @@ void runs_set_fleet(struct runs *rs, int n_workers)
 
 void runs_sweep(struct runs *rs, int64_t unix_ms)
 {
-	for (struct run *r = rs->first, *next; r; r = next) {
-		next = r->next;
+	for (struct run *r = LIST_FIRST(&rs->all), *next; r; r = next) {
+		next = LIST_NEXT(r, link);
 		if (!r->loop || !has_expired(r, unix_ms) || r->stop != STOP_NONE)
 			continue;
 		r->stop = STOP_expired;
@@ -311,8 +308,8 @@ void runs_free(struct runs *rs)
 {
 	if (!rs)
 		return;
-	while (rs->first)
-		run_free(rs->first);
+	while (!LIST_EMPTY(&rs->all))
+		run_free(LIST_FIRST(&rs->all));
 	for (int i = 0; i < rs->n_service; i++)
 		limit_free(rs->service[i].limit);
 	arena_free(rs->arena);

@@ -98,7 +98,7 @@ static void store_attempt(void *owner)
 	c->attempt.job_no = r->job_no;
 	c->attempt.call_no = c->call.no;
 	c->attempt.attempt_no = c->attempt_no;
-	c->attempt.worker_id = r->runs->c.hooks->worker_id(r->runs->c.owner);
+	c->attempt.worker_id = trail_worker_id(r->runs->c.trail);
 	c->attempt.at_ms = clock_unix_ms();
 	r->storing = true;
 	trail_attempt(r->runs->c.trail, &c->attempt, call_stored, c);

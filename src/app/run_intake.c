@@ -60,13 +60,16 @@ static struct str headers_json(struct arena *a, const struct record *m)
 	return m->n_header ? json : str_c(NULL);
 }
 
-static void fill_letter(struct letter *l, enum dead_reason reason, struct str detail)
+/* @first: of the job that has the identity; NULL: the message is at fault alone. */
+static void dead(struct run *r, enum dead_reason reason, struct str detail,
+		 const struct stored_why *first)
 {
-	const struct record *m = &l->run->message;
-	struct run *r = l->run;
+	const struct record *m = &r->message;
 	const struct runs_config *c = &r->runs->c;
+	struct letter *l = arena_alloc(r->arena, sizeof(*l));
 	struct dead_letter_row *row = &l->row;
 
+	l->run = r;
 	*row = (struct dead_letter_row){.letter_no = c->hooks->number(c->owner),
 					.cluster = str_c(c->cluster),
 					.topic = m->topic,
@@ -80,58 +83,38 @@ static void fill_letter(struct letter *l, enum dead_reason reason, struct str de
 					.headers = headers_json(r->arena, m),
 					.source = r->job ? r->job->source : str_c(NULL),
 					.id = r->job ? r->job->id : str_c(NULL),
-					.revision = ROW_NULL,
-					.first_job_no = ROW_NULL,
-					.worker_id = c->hooks->worker_id(c->owner),
+					.revision = first ? r->row.revision : ROW_NULL,
+					.first_job_no = first ? first->first_job_no : ROW_NULL,
+					.worker_id = trail_worker_id(c->trail),
 					.at_ms = clock_unix_ms()};
 	sha256(row->value, row->value_sha);
-}
-
-static void send_letter(struct letter *l)
-{
-	struct run *r = l->run;
-	const char *prefix = r->runs->c.settings->kafka_topic_prefix;
-
-	l->event =
-		(struct outbox_row){.job_no = l->row.letter_no,
-				    .kind = STR_OF(DEAD_LETTER_KIND),
-				    .topic = arena_printf(r->arena, "%s" DEAD_LETTER_TOPIC, prefix),
-				    .key = l->row.key};
-	dead_letter_id(&l->row, l->event.event_id);
-	memcpy(l->event.payload_sha, l->row.value_sha, SHA_BYTES);
-	log_warn("dead_letter", L_STRN("reason", l->row.reason), L_STRN("topic", l->row.topic),
-		 L_INT("partition", l->row.part), L_INT("offset", l->row.offset));
-	trail_dead_letter(r->runs->c.trail, &l->row, &l->event, letter_stored, l);
-}
-
-static void dead(struct run *r, enum dead_reason reason, struct str detail)
-{
-	struct letter *l = arena_alloc(r->arena, sizeof(*l));
-
-	l->run = r;
-	fill_letter(l, reason, detail);
-	send_letter(l);
+	if (first)
+		row->first_sha = arena_str(r->arena,
+					   (struct str){(const char *)first->first_sha, SHA_BYTES});
+	l->event = (struct outbox_row){.job_no = row->letter_no,
+				       .kind = STR_OF(DEAD_LETTER_KIND),
+				       .topic = arena_printf(r->arena, "%s" DEAD_LETTER_TOPIC,
+							     c->settings->kafka_topic_prefix),
+				       .key = row->key};
+	dead_letter_id(row, l->event.event_id);
+	memcpy(l->event.payload_sha, row->value_sha, SHA_BYTES);
+	log_warn("dead_letter", L_STRN("reason", row->reason), L_STRN("topic", row->topic),
+		 L_INT("partition", row->part), L_INT("offset", row->offset));
+	trail_dead_letter(c->trail, row, &l->event, letter_stored, l);
 }
 
 /* ---- a message that is a job ---- */
 
 static void conflict(struct run *r, const struct stored_why *why)
 {
-	struct letter *l = arena_alloc(r->arena, sizeof(*l));
 	char hex[2 * SHA_BYTES + 1];
 
 	hex_text(why->first_sha, SHA_BYTES, hex);
-	l->run = r;
-	fill_letter(
-		l, DEAD_conflict,
-		arena_printf(r->arena,
-			     "this source, id and revision came before as job %lld with SHA-256 %s",
-			     (long long)why->first_job_no, hex));
-	l->row.revision = r->row.revision;
-	l->row.first_job_no = why->first_job_no;
-	l->row.first_sha =
-		arena_str(r->arena, (struct str){(const char *)why->first_sha, SHA_BYTES});
-	send_letter(l);
+	dead(r, DEAD_conflict,
+	     arena_printf(r->arena,
+			  "this source, id and revision came before as job %lld with SHA-256 %s",
+			  (long long)why->first_job_no, hex),
+	     why);
 }
 
 static void intake_stored(void *owner, enum stored how, const struct stored_why *why)
@@ -157,7 +140,8 @@ static void intake_stored(void *owner, enum stored how, const struct stored_why 
 	} else {
 		dead(r, DEAD_poison,
 		     arena_printf(r->arena, "PostgreSQL refuses it: %s %s", why->sqlstate,
-				  why->text));
+				  why->text),
+		     NULL);
 	}
 }
 
@@ -201,7 +185,7 @@ static void fill_job_row(struct run *r)
 				  .topic = m->topic,
 				  .part = m->partition,
 				  .offset = m->offset,
-				  .worker_id = c->hooks->worker_id(c->owner),
+				  .worker_id = trail_worker_id(c->trail),
 				  .at_ms = r->fact.at_ms,
 				  .payload = m->value};
 	memcpy(r->row.profile_sha, r->profile->sha, SHA_BYTES);
@@ -271,7 +255,8 @@ void runs_message(struct runs *rs, const struct record *m, int n_strike)
 	keep_record(r, m);
 	if (n_strike >= STRIKES_MAX) {
 		dead(r, DEAD_poison,
-		     arena_printf(r->arena, "it was in hand at %d crashes; not parsed", n_strike));
+		     arena_printf(r->arena, "it was in hand at %d crashes; not parsed", n_strike),
+		     NULL);
 		return;
 	}
 	rs->c.hooks->in_hand(rs->c.owner, m, 0);
@@ -280,5 +265,5 @@ void runs_message(struct runs *rs, const struct record *m, int n_strike)
 		take_in(r);
 	rs->c.hooks->in_hand(rs->c.owner, NULL, 0);
 	if (reason != DEAD_NONE)
-		dead(r, reason, str_c(err.text));
+		dead(r, reason, str_c(err.text), NULL);
 }

@@ -7,6 +7,8 @@
 #include "app/retry.h"
 #include "app/run.h"
 
+#include <sys/queue.h>
+
 enum {
 	STRIKES_MAX = 3, /* crashes with a message or a job in hand; then it is not touched again */
 	DETAIL_BYTES = 304 /* of an attempt's failure; core/wire.h cuts at 300 */
@@ -23,7 +25,7 @@ struct runs {
 	struct arena *arena; /* endpoints */
 	struct service *service;
 	int n_service;
-	struct run *first; /* all jobs, newest first */
+	LIST_HEAD(, run) all;
 	int n;
 	bool stopping;	 /* no call is begun any more */
 	uint32_t random; /* of the back-off's jitter; xorshift32 */
@@ -47,7 +49,7 @@ struct run_call { /* an open call's driver: its intent is stored */
 
 struct run {
 	struct runs *runs;
-	struct run *next, **link;
+	LIST_ENTRY(run) link;
 	struct arena *arena; /* the job, the loop and everything they made */
 	int64_t job_no;
 	struct job *job;

@@ -109,12 +109,9 @@ static enum status read_job(struct run *r, const struct orphan_job *o, struct er
 	if (profiles_pinned(profiles, row->profile_sha, o->profile_json, &profile, err) != ST_OK)
 		return ST_DIVERGED;
 	r->profile = profile;
-	if (job_read_stored(r->arena, row->payload, row->source, row->id, row->revision,
-			    row->attributes, row->traceparent, profiles_job_schema(profiles), job,
-			    err) != DEAD_NONE ||
+	if (job_read_stored(r->arena, row, profiles_job_schema(profiles), job, err) != DEAD_NONE ||
 	    job_bind(job, profile, err) != DEAD_NONE)
 		return ST_DIVERGED;
-	memcpy(job->salt, row->salt, SALT_BYTES);
 	r->job = job;
 	return find_models(r, err);
 }

@@ -107,11 +107,6 @@ static int64_t new_number(void *owner)
 	return n;
 }
 
-static int64_t worker_id(void *owner)
-{
-	return fleet_worker_id(((struct worker *)owner)->fleet);
-}
-
 static void in_hand(void *owner, const struct record *m, int64_t job_no)
 {
 	blame_set(((struct worker *)owner)->blame, m, job_no);
@@ -148,7 +143,6 @@ static void dead(void *owner, const struct outbox_row *event, const struct dead_
 
 static const struct run_hooks hooks = {
 	.number = new_number,
-	.worker_id = worker_id,
 	.may_act = may_act,
 	.in_hand = in_hand,
 	.settled = settled,

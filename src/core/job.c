@@ -199,8 +199,10 @@ static enum dead_reason read_message(struct arena *a, const struct message *m,
 	return reason == DEAD_NONE ? read_body(a, m, job, err) : reason;
 }
 
-enum dead_reason job_read(struct arena *a, const struct record *record,
-			  const struct schema *job_schema, struct job *out, struct err *err)
+/* @row: of the job stored before; NULL: the record is new. */
+static enum dead_reason read_record(struct arena *a, const struct record *record,
+				    const struct job_row *row, const struct schema *job_schema,
+				    struct job *out, struct err *err)
 {
 	struct message m;
 	enum dead_reason reason = message_read(a, record, &m, err);
@@ -208,34 +210,33 @@ enum dead_reason job_read(struct arena *a, const struct record *record,
 	*out = (struct job){0};
 	if (reason != DEAD_NONE)
 		return reason;
+	if (row) {
+		m.id = row->id;
+		m.attributes = row->attributes;
+		m.traceparent = row->traceparent;
+	}
 	reason = read_message(a, &m, job_schema, out, err);
 	json_free(m.doc);
 	return reason;
 }
 
-enum dead_reason job_read_stored(struct arena *a, struct str payload, struct str source,
-				 struct str id, int64_t revision, struct str attributes,
-				 struct str traceparent, const struct schema *job_schema,
-				 struct job *out, struct err *err)
+enum dead_reason job_read(struct arena *a, const struct record *record,
+			  const struct schema *job_schema, struct job *out, struct err *err)
 {
-	const struct record record = {.value = payload};
-	struct message m;
-	enum dead_reason reason = message_read(a, &record, &m, err);
+	return read_record(a, record, NULL, job_schema, out, err);
+}
 
-	*out = (struct job){0};
-	if (reason != DEAD_NONE)
-		return reason;
-	m.id = id;
-	m.attributes = attributes;
-	m.traceparent = traceparent;
-	reason = read_message(a, &m, job_schema, out, err);
-	json_free(m.doc);
-	if (reason != DEAD_NONE)
-		return reason;
-	out->source = arena_str(a, source);
-	out->id = arena_str(a, id);
-	out->revision = revision;
-	return DEAD_NONE;
+enum dead_reason job_read_stored(struct arena *a, const struct job_row *row,
+				 const struct schema *job_schema, struct job *out, struct err *err)
+{
+	const struct record record = {.value = row->payload};
+	enum dead_reason reason = read_record(a, &record, row, job_schema, out, err);
+
+	out->source = arena_str(a, row->source);
+	out->id = arena_str(a, row->id);
+	out->revision = row->revision;
+	memcpy(out->salt, row->salt, SALT_BYTES);
+	return reason;
 }
 
 /* 0 in the job's own means the profile's. */

@@ -525,6 +525,11 @@ void trail_start(struct trail *t, int64_t worker_id)
 		t->pg = pg_open(t->reactor, t->conninfo, name, &events, t);
 }
 
+int64_t trail_worker_id(const struct trail *t)
+{
+	return t->worker_id;
+}
+
 bool trail_is_up(const struct trail *t)
 {
 	return !t->fenced && (!t->conninfo || (t->pg && pg_is_up(t->pg)));

@@ -113,9 +113,13 @@ static void check_stored(struct fuzz *f, const struct record *record, const stru
 	struct job again;
 	struct err err;
 
-	FUZZ_TRUE(f, job_read_stored(f->a, record->value, job->source, job->id, job->revision,
-				     job->attributes, job->traceparent, schema, &again,
-				     &err) == DEAD_NONE);
+	const struct job_row row = {.payload = record->value,
+				    .source = job->source,
+				    .id = job->id,
+				    .revision = job->revision,
+				    .attributes = job->attributes,
+				    .traceparent = job->traceparent};
+	FUZZ_TRUE(f, job_read_stored(f->a, &row, schema, &again, &err) == DEAD_NONE);
 	uint8_t key[UUID_BYTES], key_again[UUID_BYTES];
 	job_key(job, key);
 	job_key(&again, key_again);

@@ -30,11 +30,6 @@ static int64_t number(void *owner)
 	return ++((struct world *)owner)->n_number;
 }
 
-static int64_t worker_id(void *owner)
-{
-	return 1;
-}
-
 static bool may_act(void *owner)
 {
 	return false; /* so no call is ever sent */
@@ -78,7 +73,6 @@ static void marked(void *owner, struct str topic, int32_t partition, int64_t nex
 
 static const struct run_hooks hooks = {
 	.number = number,
-	.worker_id = worker_id,
 	.may_act = may_act,
 	.in_hand = in_hand,
 	.settled = settled,

@@ -306,18 +306,22 @@ static void a_stored_job_reads_as_it_was(void **state)
 	struct fixture *f = *state;
 	struct job *job = &f->job;
 
-	assert_int_equal(job_read_stored(f->a, STR_OF("{\"profile\":\"p\",\"task\":\"t\"}"),
-					 STR_OF("/s"), STR_OF("e"), 0, STR_OF("{\"x\":\"y\"}"),
-					 STR_OF("trace"), f->schema, job, &f->err),
-			 DEAD_NONE);
+	struct job_row row = {.payload = STR_OF("{\"profile\":\"p\",\"task\":\"t\"}"),
+			      .source = STR_OF("/s"),
+			      .id = STR_OF("e"),
+			      .attributes = STR_OF("{\"x\":\"y\"}"),
+			      .traceparent = STR_OF("trace"),
+			      .salt = {7, 8}};
+
+	assert_int_equal(job_read_stored(f->a, &row, f->schema, job, &f->err), DEAD_NONE);
 	assert_str(job->source, "/s");
 	assert_str(job->id, "e");
 	assert_str(job->task, "t");
 	assert_str(job->attributes, "{\"x\":\"y\"}");
 	assert_str(job->traceparent, "trace");
-	assert_int_equal(job_read_stored(f->a, STR_OF("{"), STR_OF(""), STR_OF("e"), 0,
-					 (struct str){0}, (struct str){0}, f->schema, job, &f->err),
-			 DEAD_not_json);
+	assert_memory_equal(job->salt, row.salt, SALT_BYTES);
+	row.payload = STR_OF("{");
+	assert_int_equal(job_read_stored(f->a, &row, f->schema, job, &f->err), DEAD_not_json);
 }
 
 static void a_job_may_tighten_its_profile_never_loosen_it(void **state)
