@@ -23,9 +23,9 @@ struct ending { /* everything an event tells; borrowed */
 };
 
 struct event_kind {
-	const char *name;  /* "outcome", "opened" */
-	const char *topic; /* suffix: "results", "review" */
-	bool (*due)(const struct ending *);
+	const char *name;		    /* "outcome", "opened" */
+	const char *topic;		    /* suffix: "results", "review" */
+	bool (*due)(const struct ending *); /* NULL: always */
 	void (*write)(const struct ending *, const uint8_t event_id[UUID_BYTES], bool with_texts,
 		      struct arena *, struct buf *out);
 };

@@ -3,9 +3,10 @@
 #include "base/status.h"
 
 #include <stdlib.h>
+#include <sys/queue.h>
 
 struct part {
-	struct part *next;
+	LIST_ENTRY(part) link;
 	char *topic;
 	int32_t partition;
 	int64_t *
@@ -18,15 +19,17 @@ struct part {
 struct marks {
 	marks_raised_fn *raised;
 	void *owner;
-	struct part *first;
+	LIST_HEAD(, part) all;
 };
 
 static struct part *find(const struct marks *m, struct str topic, int32_t partition)
 {
-	for (struct part *p = m->first; p; p = p->next)
-		if (p->partition == partition && str_is(topic, p->topic))
-			return p;
-	return NULL;
+	struct part *p;
+
+	LIST_FOREACH(p, &m->all, link)
+	if (p->partition == partition && str_is(topic, p->topic))
+		break;
+	return p;
 }
 
 static struct part *find_or_add(struct marks *m, struct str topic, int32_t partition)
@@ -40,8 +43,7 @@ static struct part *find_or_add(struct marks *m, struct str topic, int32_t parti
 		BUG("out of memory");
 	p->partition = partition;
 	p->next_offset = p->raised = -1;
-	p->next = m->first;
-	m->first = p;
+	LIST_INSERT_HEAD(&m->all, p, link);
 	return p;
 }
 
@@ -105,6 +107,7 @@ void marks_pass(struct marks *m, struct str topic, int32_t partition, int64_t ne
 
 static void part_free(struct part *p)
 {
+	LIST_REMOVE(p, link);
 	free(p->topic);
 	free(p->open);
 	free(p);
@@ -112,15 +115,10 @@ static void part_free(struct part *p)
 
 void marks_drop(struct marks *m, struct str topic, int32_t partition)
 {
-	for (struct part **at = &m->first; *at; at = &(*at)->next) {
-		struct part *p = *at;
+	struct part *p = find(m, topic, partition);
 
-		if (p->partition != partition || !str_is(topic, p->topic))
-			continue;
-		*at = p->next;
+	if (p)
 		part_free(p);
-		return;
-	}
 }
 
 struct marks *marks_new(marks_raised_fn *raised, void *owner)
@@ -138,11 +136,7 @@ void marks_free(struct marks *m)
 {
 	if (!m)
 		return;
-	while (m->first) {
-		struct part *p = m->first;
-
-		m->first = p->next;
-		part_free(p);
-	}
+	while (!LIST_EMPTY(&m->all))
+		part_free(LIST_FIRST(&m->all));
 	free(m);
 }

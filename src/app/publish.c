@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "core/event.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/queue.h>
@@ -29,6 +30,7 @@ struct publisher {
 	publish_may_fn *may;
 	void *owner;
 	LIST_HEAD(, event) all;
+	void *by_key; /* the same by job and kind, as a tree of search.h */
 	int n;
 };
 
@@ -120,9 +122,20 @@ static void letter_headers(struct event *e, const struct dead_letter_row *l, str
 
 /* ---- on its way ---- */
 
+static int by_key(const void *a, const void *b)
+{
+	const struct outbox_row *x = &((const struct event *)a)->row;
+	const struct outbox_row *y = &((const struct event *)b)->row;
+
+	if (x->job_no != y->job_no)
+		return x->job_no < y->job_no ? -1 : 1;
+	return str_cmp(x->kind, y->kind);
+}
+
 static void event_free(struct event *e)
 {
 	LIST_REMOVE(e, link);
+	tdelete(e, &e->publisher->by_key, by_key);
 	e->publisher->n--;
 	arena_free(e->arena);
 }
@@ -228,6 +241,8 @@ void publish(struct publisher *p, const struct outbox_row *row,
 	else
 		own_headers(e, arena_str(a, str_c(id)));
 	LIST_INSERT_HEAD(&p->all, e, link);
+	if (!tsearch(e, &p->by_key, by_key))
+		BUG("out of memory");
 	p->n++;
 	send_event(e);
 }
@@ -270,10 +285,5 @@ int publisher_count(const struct publisher *p)
 
 bool publisher_has(const struct publisher *p, int64_t job_no, struct str kind)
 {
-	const struct event *e;
-
-	LIST_FOREACH(e, &p->all, link)
-	if (e->row.job_no == job_no && str_eq(e->row.kind, kind))
-		return true;
-	return false;
+	return tfind(&(struct event){.row = {.job_no = job_no, .kind = kind}}, &p->by_key, by_key);
 }

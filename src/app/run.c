@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include <search.h>
+
 /* ---- one job's life ---- */
 
 struct run *run_new(struct runs *rs)
@@ -20,6 +22,20 @@ struct run *run_new(struct runs *rs)
 	return r;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	return (x->job_no > y->job_no) - (x->job_no < y->job_no);
+}
+
+void run_set_number(struct run *r, int64_t job_no)
+{
+	r->job_no = job_no;
+	if (!tsearch(r, &r->runs->by_number, by_number))
+		BUG("out of memory");
+}
+
 static void drop_calls(struct run *r)
 {
 	for (int i = 0; i < r->n_call; i++)
@@ -31,6 +47,8 @@ void run_free(struct run *r)
 {
 	drop_calls(r);
 	LIST_REMOVE(r, link);
+	if (r->job_no)
+		tdelete(r, &r->runs->by_number, by_number);
 	r->runs->n--;
 	buf_release(&r->reply);
 	arena_free(r->arena);
@@ -245,12 +263,7 @@ int runs_count(const struct runs *rs)
 
 bool runs_has(const struct runs *rs, int64_t job_no)
 {
-	const struct run *r;
-
-	LIST_FOREACH(r, &rs->all, link)
-	if (r->job_no == job_no)
-		return true;
-	return false;
+	return tfind(&(struct run){.job_no = job_no}, &rs->by_number, by_number);
 }
 
 void runs_set_fleet(struct runs *rs, int n_workers)

@@ -23,8 +23,6 @@ struct service *service_of(struct runs *rs, const struct model *m)
 
 /* ---- send ---- */
 
-static void send_call(struct run_call *c);
-
 static void on_wire(struct run *r, int change)
 {
 	const int64_t now = clock_mono_ms();
@@ -56,12 +54,6 @@ static void post(struct run_call *c)
 				 timeout_ms > 0 ? timeout_ms : 1, replied, c);
 }
 
-/* Never buy what could not be stored, nor without a lease. */
-static void timer_send(void *owner)
-{
-	send_call(owner);
-}
-
 static void ring(struct run_call *c, reactor_fn *fn, int64_t delay_ms)
 {
 	timer_close(c->timer);
@@ -69,8 +61,10 @@ static void ring(struct run_call *c, reactor_fn *fn, int64_t delay_ms)
 	timer_start(c->timer, delay_ms, 0);
 }
 
-static void send_call(struct run_call *c)
+/* Never buy what could not be stored, nor without a lease. */
+static void send_call(void *owner)
 {
+	struct run_call *c = owner;
 	const struct runs_config *cfg = &c->run->runs->c;
 
 	if (c->run->runs->stopping)
@@ -78,7 +72,7 @@ static void send_call(struct run_call *c)
 	if (trail_is_up(cfg->trail) && cfg->hooks->may_act(cfg->owner))
 		post(c);
 	else
-		ring(c, timer_send, ASK_AGAIN_MS);
+		ring(c, send_call, ASK_AGAIN_MS);
 }
 
 /* ---- an intent of its own: for a call that waited, and for each retry ---- */

@@ -219,7 +219,7 @@ static void take_in(struct run *r)
 	if (getrandom(r->job->salt, SALT_BYTES, 0) != SALT_BYTES)
 		BUG("no random bytes");
 	r->fact = (struct fact){.type = FACT_started, .at_ms = clock_unix_ms(), .call_no = -1};
-	r->job_no = r->runs->c.hooks->number(r->runs->c.owner);
+	run_set_number(r, r->runs->c.hooks->number(r->runs->c.owner));
 	fill_job_row(r);
 	step_first_hash(&r->row, r->head);
 	r->loop = loop_new(r->arena, r->job, r->profile);

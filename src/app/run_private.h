@@ -26,6 +26,7 @@ struct runs {
 	struct service *service;
 	int n_service;
 	LIST_HEAD(, run) all;
+	void *by_number; /* the same that have a number, as a tree of search.h */
 	int n;
 	bool stopping;	 /* no call is begun any more */
 	uint32_t random; /* of the back-off's jitter; xorshift32 */
@@ -76,6 +77,7 @@ struct run {
 
 /* ---- run.c ---- */
 struct run *run_new(struct runs *);
+void run_set_number(struct run *, int64_t job_no); /* once */
 void run_free(struct run *);
 /* The one door into the loop: r->fact to r->out and r->rows. Its caller says what is in hand. */
 void run_step(struct run *);

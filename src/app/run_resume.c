@@ -201,7 +201,7 @@ void runs_orphan(struct runs *rs, const struct orphan_job *o)
 	struct err err = {""};
 	enum status status;
 
-	r->job_no = o->job->job_no;
+	run_set_number(r, o->job->job_no);
 	job_of_row(r, o->job);
 	if (o->n_step)
 		memcpy(r->head, o->step[o->n_step - 1].hash, SHA_BYTES);

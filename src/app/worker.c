@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -398,7 +397,7 @@ static void turn(void *owner)
 /* A crash is counted before its message or job may be in hand again: intake waits for it. */
 struct counted {
 	struct worker *worker;
-	char incident[];
+	const char *incident;
 };
 
 static void on_counted(void *owner)
@@ -407,19 +406,14 @@ static void on_counted(void *owner)
 
 	blame_forget(c->worker->blame, c->incident);
 	c->worker->n_uncounted--;
-	free(c);
 }
 
 static void on_blame(void *owner, const struct strike *s, const char *incident)
 {
 	struct worker *w = owner;
-	const size_t n = strlen(incident) + 1;
-	struct counted *c = malloc(sizeof(*c) + n);
+	struct counted *c = arena_alloc(w->arena, sizeof(*c));
 
-	if (!c)
-		BUG("out of memory");
-	c->worker = w;
-	memcpy(c->incident, incident, n);
+	*c = (struct counted){w, arena_str(w->arena, str_c(incident)).p};
 	w->n_uncounted++;
 	log_warn("crash_blamed", L_STRN("topic", s->topic), L_INT("partition", s->partition),
 		 L_INT("offset_or_job", s->offset));
@@ -478,7 +472,7 @@ static enum status open_kafka(struct worker *w, struct err *err)
 	return ST_OK;
 }
 
-static enum status open_fleet(struct worker *w, struct err *err)
+static void open_fleet(struct worker *w)
 {
 	static char host[256];
 	const struct fleet_config c = {.conninfo = w->settings->database_conninfo,
@@ -489,7 +483,6 @@ static enum status open_fleet(struct worker *w, struct err *err)
 	gethostname(host, sizeof(host) - 1);
 	w->fleet = fleet_open(w->reactor, &c, &fleet_events, w);
 	fleet_knows(w->fleet, in_memory, w);
-	return ST_OK;
 }
 
 /* A connection a call: the usual soft limit of 1,024 is less than the jobs in flight. */
@@ -531,7 +524,8 @@ static enum status open_all(struct worker *w, struct err *err)
 	c.cluster = w->cluster;
 	if (runs_new(&c, &w->runs, err) != ST_OK)
 		return ST_INVALID;
-	return open_fleet(w, err);
+	open_fleet(w);
+	return ST_OK;
 }
 
 static void close_all(struct worker *w)
