@@ -35,8 +35,8 @@ static const char *kind_of(const struct json *object, const char *key)
 	return value ? json_kind_name(json_kind(value)) : "absent";
 }
 
-static enum status read_issue(struct arena *a, const struct json *in, struct str draft,
-			      struct issue *out, struct err *err)
+static bool read_issue(struct arena *a, const struct json *in, struct str draft, struct issue *out,
+		       struct err *err)
 {
 	struct {
 		const char *key;
@@ -48,89 +48,82 @@ static enum status read_issue(struct arena *a, const struct json *in, struct str
 	};
 
 	if (json_kind(in) != JSON_OBJECT)
-		return err_set(err, ST_INVALID, "is %s, must be an object",
+		return ERR_SET(err, false, "is %s, must be an object",
 			       json_kind_name(json_kind(in)));
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
 		if (!copy_str(a, in, text[i].key, text[i].to))
-			return err_set(err, ST_INVALID, "%s is %s, must be a string", text[i].key,
+			return ERR_SET(err, false, "%s is %s, must be a string", text[i].key,
 				       kind_of(in, text[i].key));
 	}
 	if (!json_get_int(in, "severity", SEVERITY_MIN, SEVERITY_MAX, &out->severity))
-		return err_set(err, ST_INVALID, "severity must be an integer, %d to %d",
-			       SEVERITY_MIN, SEVERITY_MAX);
+		return ERR_SET(err, false, "severity must be an integer, %d to %d", SEVERITY_MIN,
+			       SEVERITY_MAX);
 	out->at = str_find(draft, out->snippet, 0);
 	out->n = out->at < 0 ? 0 : (int64_t)out->snippet.n;
-	return ST_OK;
+	return true;
 }
 
-static enum status read_issues(struct arena *a, const struct json *in, struct str draft,
-			       struct critique *out, struct err *err)
+static bool read_issues(struct arena *a, const struct json *in, struct str draft,
+			struct critique *out, struct err *err)
 {
 	const struct json *array = json_get(in, "issues");
 	size_t n = json_size(array);
 
 	if (json_kind(array) != JSON_ARRAY)
-		return err_set(err, ST_INVALID, "issues is %s, must be an array",
-			       kind_of(in, "issues"));
+		return ERR_SET(err, false, "issues is %s, must be an array", kind_of(in, "issues"));
 	if (n > CRITIQUE_ISSUES_MAX)
-		return err_set(err, ST_INVALID, "%zu issues, at most %d", n, CRITIQUE_ISSUES_MAX);
+		return ERR_SET(err, false, "%zu issues, at most %d", n, CRITIQUE_ISSUES_MAX);
 	struct issue *issue = arena_array(a, struct issue, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct json *item = json_item(array, i);
-		enum status status = read_issue(a, item, draft, &issue[i], err);
-		if (status != ST_OK) {
+		if (!read_issue(a, item, draft, &issue[i], err)) {
 			err_at(err, "issue %zu: ", i + 1);
-			return status;
+			return false;
 		}
 		out->n_ignored += n_unknown(item, issue_keys);
 	}
 	out->issue = issue;
 	out->n_issue = (int)n;
-	return ST_OK;
+	return true;
 }
 
 /* To 0..100, rounded down: what is just under the bar stays under it. */
-static enum status read_score(const struct json *in, int64_t score_max, int64_t *out,
-			      struct err *err)
+static bool read_score(const struct json *in, int64_t score_max, int64_t *out, struct err *err)
 {
 	const struct json *value = json_get(in, "score");
 	enum json_kind kind = json_kind(value);
 
 	if (kind != JSON_INT && kind != JSON_DOUBLE)
-		return err_set(err, ST_INVALID, "score is %s, must be a number",
-			       kind_of(in, "score"));
+		return ERR_SET(err, false, "score is %s, must be a number", kind_of(in, "score"));
 	double score = json_double(value);
 	if (!(score >= 0 && score <= (double)score_max))
-		return err_set(err, ST_INVALID, "score is %g, must be 0 to %lld", score,
+		return ERR_SET(err, false, "score is %g, must be 0 to %lld", score,
 			       (long long)score_max);
 	*out = (int64_t)floor(score * (100.0 / (double)score_max));
-	return ST_OK;
+	return true;
 }
 
-static enum status read_object(struct arena *a, const struct json *in, struct str draft,
-			       int64_t score_max, struct critique *out, struct err *err)
+static bool read_object(struct arena *a, const struct json *in, struct str draft, int64_t score_max,
+			struct critique *out, struct err *err)
 {
 	struct str verdict;
 
 	if (json_kind(in) != JSON_OBJECT)
-		return err_set(err, ST_INVALID, "the reply is %s, must be an object",
+		return ERR_SET(err, false, "the reply is %s, must be an object",
 			       json_kind_name(json_kind(in)));
-	enum status status = read_issues(a, in, draft, out, err);
-	if (status == ST_OK)
-		status = read_score(in, score_max, &out->score, err);
-	if (status != ST_OK)
-		return status;
+	if (!read_issues(a, in, draft, out, err) || !read_score(in, score_max, &out->score, err))
+		return false;
 	if (!json_get_str(in, "verdict", &verdict))
-		return err_set(err, ST_INVALID, "verdict is %s, must be a string",
+		return ERR_SET(err, false, "verdict is %s, must be a string",
 			       kind_of(in, "verdict"));
 	out->pass = str_is(verdict, "pass");
 	if (!out->pass && !str_is(verdict, "fail"))
-		return err_set(err, ST_INVALID, "verdict is neither \"pass\" nor \"fail\"");
+		return ERR_SET(err, false, "verdict is neither \"pass\" nor \"fail\"");
 	if (json_get(in, "reasons") && !copy_str(a, in, "reasons", &out->reasons))
-		return err_set(err, ST_INVALID, "reasons is %s, must be a string or absent",
+		return ERR_SET(err, false, "reasons is %s, must be a string or absent",
 			       kind_of(in, "reasons"));
 	out->n_ignored += n_unknown(in, reply_keys);
-	return ST_OK;
+	return true;
 }
 
 void critique_read(struct arena *a, struct str reply, struct str draft, int64_t score_max,
@@ -142,7 +135,7 @@ void critique_read(struct arena *a, struct str reply, struct str draft, int64_t 
 	*out = (struct critique){.valid = true};
 	if (json_read(str_trim(reply), &in, &err) != JSON_FINE)
 		err_at(&err, "not exactly one JSON object: ");
-	if (err.text[0] || read_object(a, in, draft, score_max, out, &err) != ST_OK)
+	if (err.text[0] || !read_object(a, in, draft, score_max, out, &err))
 		*out = (struct critique){.fault = arena_str(a, str_c(err.text)), .score = -1};
 	json_free(in);
 }

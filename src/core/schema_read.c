@@ -11,34 +11,33 @@ struct reader {
 };
 
 /* Reads one keyword's value into the field of a struct schema that @field points to. */
-typedef enum status keyword_read(struct reader *, const struct place *, const struct json *value,
-				 void *field);
+typedef bool keyword_read(struct reader *, const struct place *, const struct json *value,
+			  void *field);
 
-static enum status compile(struct reader *, const struct place *, const struct json *,
-			   struct schema *);
+static bool compile(struct reader *, const struct place *, const struct json *, struct schema *);
 
-static enum status refuse(struct reader *r, const struct place *at, const char *fits)
+static bool refuse(struct reader *r, const struct place *at, const char *fits)
 {
 	(void)err_set(r->err, ST_INVALID, "must be %s", fits);
 	place_show(at, r->err);
-	return ST_INVALID;
+	return false;
 }
 
-static enum status read_note(struct reader *r, const struct place *at, const struct json *value,
-			     void *field)
+static bool read_note(struct reader *r, const struct place *at, const struct json *value,
+		      void *field)
 {
-	return ST_OK;
+	return true;
 }
 
 /* Deeper in, these would change what a $ref means. */
-static enum status read_root_note(struct reader *r, const struct place *at,
-				  const struct json *value, void *field)
+static bool read_root_note(struct reader *r, const struct place *at, const struct json *value,
+			   void *field)
 {
-	return at->up->up ? refuse(r, at, "in the outermost schema only") : ST_OK;
+	return at->up->up ? refuse(r, at, "in the outermost schema only") : true;
 }
 
-static enum status read_dialect(struct reader *r, const struct place *at, const struct json *value,
-				void *field)
+static bool read_dialect(struct reader *r, const struct place *at, const struct json *value,
+			 void *field)
 {
 	if (json_kind(value) != JSON_STRING ||
 	    !str_is(json_str(value), "https://json-schema.org/draft/2020-12/schema"))
@@ -46,8 +45,8 @@ static enum status read_dialect(struct reader *r, const struct place *at, const 
 	return read_root_note(r, at, value, field);
 }
 
-static enum status read_defs(struct reader *r, const struct place *at, const struct json *value,
-			     void *field)
+static bool read_defs(struct reader *r, const struct place *at, const struct json *value,
+		      void *field)
 {
 	struct place in = {.up = at};
 	const struct json *schema;
@@ -57,15 +56,14 @@ static enum status read_defs(struct reader *r, const struct place *at, const str
 	if (json_kind(value) != JSON_OBJECT)
 		return refuse(r, at, "an object of schemas");
 	for (size_t i = 0; json_member(value, i, &in.key, &schema); i++) {
-		enum status status = compile(r, &in, schema, &r->def[i]);
-		if (status != ST_OK)
-			return status;
+		if (!compile(r, &in, schema, &r->def[i]))
+			return false;
 	}
-	return ST_OK;
+	return true;
 }
 
-static enum status read_ref(struct reader *r, const struct place *at, const struct json *value,
-			    void *field)
+static bool read_ref(struct reader *r, const struct place *at, const struct json *value,
+		     void *field)
 {
 	static const char defs[] = "#/$defs/";
 	const struct schema **ref = field;
@@ -75,13 +73,13 @@ static enum status read_ref(struct reader *r, const struct place *at, const stru
 
 	if (str_is(target, "#")) {
 		*ref = r->root;
-		return ST_OK;
+		return true;
 	}
 	if (str_starts(target, defs) && r->defs)
 		for (size_t i = 0; json_member(r->defs, i, &name, &unused); i++)
 			if (str_eq(name, str_sub(target, sizeof(defs) - 1, target.n))) {
 				*ref = &r->def[i];
-				return ST_OK;
+				return true;
 			}
 	return refuse(r, at, "\"#\" or \"#/$defs/NAME\", a name that is there");
 }
@@ -96,8 +94,8 @@ static unsigned types_named(const struct json *name)
 	return 0;
 }
 
-static enum status read_types(struct reader *r, const struct place *at, const struct json *value,
-			      void *field)
+static bool read_types(struct reader *r, const struct place *at, const struct json *value,
+		       void *field)
 {
 	bool several = json_kind(value) == JSON_ARRAY && json_size(value) > 0;
 	unsigned *types = field;
@@ -109,11 +107,11 @@ static enum status read_types(struct reader *r, const struct place *at, const st
 			return refuse(r, at, "the name of a JSON type, or an array of such names");
 		*types |= some;
 	}
-	return ST_OK;
+	return true;
 }
 
-static enum status read_schema(struct reader *r, const struct place *at, const struct json *value,
-			       void *field)
+static bool read_schema(struct reader *r, const struct place *at, const struct json *value,
+			void *field)
 {
 	const struct schema **out = field;
 	struct schema *schema = arena_alloc(r->a, sizeof(*schema));
@@ -122,8 +120,8 @@ static enum status read_schema(struct reader *r, const struct place *at, const s
 	return compile(r, at, value, schema);
 }
 
-static enum status read_properties(struct reader *r, const struct place *at,
-				   const struct json *value, void *field)
+static bool read_properties(struct reader *r, const struct place *at, const struct json *value,
+			    void *field)
 {
 	struct properties *properties = field;
 	struct place in = {.up = at};
@@ -134,16 +132,15 @@ static enum status read_properties(struct reader *r, const struct place *at,
 	struct property *property = arena_array(r->a, struct property, json_size(value));
 	for (size_t i = 0; json_member(value, i, &in.key, &schema); i++) {
 		property[i].name = arena_str(r->a, in.key);
-		enum status status = read_schema(r, &in, schema, &property[i].schema);
-		if (status != ST_OK)
-			return status;
+		if (!read_schema(r, &in, schema, &property[i].schema))
+			return false;
 	}
 	*properties = (struct properties){property, json_size(value)};
-	return ST_OK;
+	return true;
 }
 
-static enum status read_required(struct reader *r, const struct place *at, const struct json *value,
-				 void *field)
+static bool read_required(struct reader *r, const struct place *at, const struct json *value,
+			  void *field)
 {
 	struct names *names = field;
 
@@ -156,47 +153,47 @@ static enum status read_required(struct reader *r, const struct place *at, const
 		name[i] = arena_str(r->a, json_str(json_item(value, i)));
 	}
 	*names = (struct names){name, json_size(value)};
-	return ST_OK;
+	return true;
 }
 
-static enum status read_rest(struct reader *r, const struct place *at, const struct json *value,
-			     void *field)
+static bool read_rest(struct reader *r, const struct place *at, const struct json *value,
+		      void *field)
 {
 	struct rest *rest = field;
 
 	if (json_kind(value) == JSON_BOOL && !json_bool(value)) {
 		rest->refused = true;
-		return ST_OK;
+		return true;
 	}
 	if (json_kind(value) != JSON_OBJECT)
 		return refuse(r, at, "false or a schema");
 	return read_schema(r, at, value, &rest->schema);
 }
 
-static enum status read_count(struct reader *r, const struct place *at, const struct json *value,
-			      void *field)
+static bool read_count(struct reader *r, const struct place *at, const struct json *value,
+		       void *field)
 {
 	int64_t *count = field;
 
 	if (json_kind(value) != JSON_INT || json_int(value) < 0)
 		return refuse(r, at, "an integer of 0 or more");
 	*count = json_int(value);
-	return ST_OK;
+	return true;
 }
 
-static enum status read_bound(struct reader *r, const struct place *at, const struct json *value,
-			      void *field)
+static bool read_bound(struct reader *r, const struct place *at, const struct json *value,
+		       void *field)
 {
 	long double *bound = field;
 
 	if (json_kind(value) != JSON_INT && json_kind(value) != JSON_DOUBLE)
 		return refuse(r, at, "a number");
 	*bound = literal_of(value).number;
-	return ST_OK;
+	return true;
 }
 
-static enum status read_literals(struct reader *r, const struct place *at,
-				 const struct json *const *value, size_t n, struct literals *out)
+static bool read_literals(struct reader *r, const struct place *at, const struct json *const *value,
+			  size_t n, struct literals *out)
 {
 	struct literal *literal = arena_array(r->a, struct literal, n);
 
@@ -207,17 +204,17 @@ static enum status read_literals(struct reader *r, const struct place *at,
 		literal[i].text = arena_str(r->a, literal[i].text);
 	}
 	*out = (struct literals){literal, n};
-	return ST_OK;
+	return true;
 }
 
-static enum status read_const(struct reader *r, const struct place *at, const struct json *value,
-			      void *field)
+static bool read_const(struct reader *r, const struct place *at, const struct json *value,
+		       void *field)
 {
 	return read_literals(r, at, &value, 1, field);
 }
 
-static enum status read_enum(struct reader *r, const struct place *at, const struct json *value,
-			     void *field)
+static bool read_enum(struct reader *r, const struct place *at, const struct json *value,
+		      void *field)
 {
 	size_t n = json_kind(value) == JSON_ARRAY ? json_size(value) : 0;
 	const struct json **item = arena_array(r->a, const struct json *, n);
@@ -268,8 +265,8 @@ static const struct keyword *keyword_named(struct str name)
 	return NULL;
 }
 
-static enum status compile(struct reader *r, const struct place *at, const struct json *value,
-			   struct schema *out)
+static bool compile(struct reader *r, const struct place *at, const struct json *value,
+		    struct schema *out)
 {
 	struct place in = {.up = at};
 	const struct json *argument;
@@ -289,11 +286,10 @@ static enum status compile(struct reader *r, const struct place *at, const struc
 		if (!keyword)
 			return refuse(r, &in,
 				      "a keyword that is supported: core/schema.h lists them");
-		enum status status = keyword->read(r, &in, argument, (char *)out + keyword->field);
-		if (status != ST_OK)
-			return status;
+		if (!keyword->read(r, &in, argument, (char *)out + keyword->field))
+			return false;
 	}
-	return ST_OK;
+	return true;
 }
 
 /* Only a chain of $ref can send a check round in a circle: all other steps go deeper into the value. */
@@ -304,7 +300,7 @@ static bool ref_ends(const struct schema *schema, size_t n_def)
 	return !schema;
 }
 
-static enum status compile_all(struct reader *r, const struct json *doc, struct schema *root)
+static bool compile_all(struct reader *r, const struct json *doc, struct schema *root)
 {
 	const struct place at = {0};
 
@@ -312,13 +308,12 @@ static enum status compile_all(struct reader *r, const struct json *doc, struct 
 	if (json_kind(json_get(doc, "$defs")) == JSON_OBJECT)
 		r->defs = json_get(doc, "$defs");
 	r->def = arena_array(r->a, struct schema, json_size(r->defs));
-	enum status status = compile(r, &at, doc, root);
-	if (status != ST_OK)
-		return status;
+	if (!compile(r, &at, doc, root))
+		return false;
 	bool ends = ref_ends(root, json_size(r->defs));
 	for (size_t i = 0; i < json_size(r->defs); i++)
 		ends = ends && ref_ends(&r->def[i], json_size(r->defs));
-	return ends ? ST_OK : refuse(r, &at, "free of a $ref that leads back to itself");
+	return ends ? true : refuse(r, &at, "free of a $ref that leads back to itself");
 }
 
 enum status schema_read(struct arena *a, struct str json, const struct schema **out,
@@ -330,9 +325,10 @@ enum status schema_read(struct arena *a, struct str json, const struct schema **
 
 	if (json_read(json, &doc, err) != JSON_FINE)
 		return ST_INVALID;
-	enum status status = compile_all(&r, doc, root);
+	const bool fine = compile_all(&r, doc, root);
 	json_free(doc);
-	if (status == ST_OK)
-		*out = root;
-	return status;
+	if (!fine)
+		return ST_INVALID;
+	*out = root;
+	return ST_OK;
 }
