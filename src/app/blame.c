@@ -2,13 +2,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -55,10 +55,8 @@ static enum status map(struct blame *b, struct err *err)
 
 enum status blame_open(const char *state_dir, struct blame **out, struct err *err)
 {
-	struct blame *b = calloc(1, sizeof(*b));
+	struct blame *b = mem_new(struct blame);
 
-	if (!b)
-		BUG("out of memory");
 	b->fd = -1;
 	snprintf(b->dir, sizeof(b->dir), "%s", state_dir);
 	snprintf(b->file, sizeof(b->file), "blame.%d.%lld", (int)getpid(),

@@ -1,8 +1,7 @@
 #include "app/marks.h"
 
-#include "base/status.h"
+#include "base/memory.h"
 
-#include <stdlib.h>
 #include <sys/queue.h>
 
 struct part {
@@ -38,9 +37,8 @@ static struct part *find_or_add(struct marks *m, struct str topic, int32_t parti
 
 	if (p)
 		return p;
-	p = calloc(1, sizeof(*p));
-	if (!p || !(p->topic = strndup(topic.p, topic.n)))
-		BUG("out of memory");
+	p = mem_new(struct part);
+	p->topic = mem_must(strndup(topic.p, topic.n));
 	p->partition = partition;
 	p->next_offset = p->raised = -1;
 	LIST_INSERT_HEAD(&m->all, p, link);
@@ -66,12 +64,7 @@ void marks_begin(struct marks *m, struct str topic, int32_t partition, int64_t o
 		p->n = 0;
 		p->raised = offset;
 	}
-	if (p->n == p->cap) {
-		p->cap = p->cap ? 2 * p->cap : 64;
-		p->open = realloc(p->open, p->cap * sizeof(*p->open));
-		if (!p->open)
-			BUG("out of memory");
-	}
+	mem_room(p->open, p->n, p->cap);
 	p->open[p->n++] = offset;
 	p->next_offset = offset + 1;
 }
@@ -123,10 +116,8 @@ void marks_drop(struct marks *m, struct str topic, int32_t partition)
 
 struct marks *marks_new(marks_raised_fn *raised, void *owner)
 {
-	struct marks *m = calloc(1, sizeof(*m));
+	struct marks *m = mem_new(struct marks);
 
-	if (!m)
-		BUG("out of memory");
 	m->raised = raised;
 	m->owner = owner;
 	return m;

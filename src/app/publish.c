@@ -3,11 +3,11 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "core/event.h"
 
 #include <search.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/queue.h>
 
 enum { SEND_AGAIN_MS = 1000, OWN_HEADERS = 12 };
@@ -241,8 +241,7 @@ void publish(struct publisher *p, const struct outbox_row *row,
 	else
 		own_headers(e, arena_str(a, str_c(id)));
 	LIST_INSERT_HEAD(&p->all, e, link);
-	if (!tsearch(e, &p->by_key, by_key))
-		BUG("out of memory");
+	mem_must(tsearch(e, &p->by_key, by_key));
 	p->n++;
 	send_event(e);
 }
@@ -252,10 +251,8 @@ void publish(struct publisher *p, const struct outbox_row *row,
 struct publisher *publisher_new(struct reactor *reactor, struct trail *trail, publish_may_fn *may,
 				void *owner)
 {
-	struct publisher *p = calloc(1, sizeof(*p));
+	struct publisher *p = mem_new(struct publisher);
 
-	if (!p)
-		BUG("out of memory");
 	p->trail = trail;
 	p->again = timer_new(reactor, send_waiting, p);
 	p->may = may;

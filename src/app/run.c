@@ -3,6 +3,7 @@
 #include "app/failpoint.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <search.h>
 
@@ -32,8 +33,7 @@ static int by_number(const void *a, const void *b)
 void run_set_number(struct run *r, int64_t job_no)
 {
 	r->job_no = job_no;
-	if (!tsearch(r, &r->runs->by_number, by_number))
-		BUG("out of memory");
+	mem_must(tsearch(r, &r->runs->by_number, by_number));
 }
 
 static void drop_calls(struct run *r)

@@ -5,20 +5,13 @@
 #include "fleet_op.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 enum { BEAT_MS_MAX = 1000, DAY_MS = 24 * 3600 * 1000, ORPHANS_MAX = 10000 };
-
-static void *must(void *memory)
-{
-	if (!memory)
-		BUG("out of memory");
-	return memory;
-}
 
 /* ---- numbers ---- */
 
@@ -203,7 +196,7 @@ void fleet_fence(struct fleet *f, const char *why)
 struct fleet *fleet_open(struct reactor *reactor, const struct fleet_config *config,
 			 const struct fleet_events *events, void *owner)
 {
-	struct fleet *f = must(calloc(1, sizeof *f));
+	struct fleet *f = mem_new(struct fleet);
 	char name[64];
 	f->reactor = reactor;
 	f->events = *events;

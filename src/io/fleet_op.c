@@ -1,9 +1,8 @@
 #include "fleet_op.h"
 
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 enum { SQL_BYTES_MAX = 8 << 10, ARRAY_BYTES_MAX = 16 << 20 };
 
@@ -82,12 +81,7 @@ static void send_op(struct fleet *f, struct op *op)
 
 static void put(struct op_queue *q, struct op *op)
 {
-	if (q->n == q->cap) {
-		q->cap = q->cap ? q->cap * 2 : 16;
-		q->op = realloc(q->op, (size_t)q->cap * sizeof(*q->op));
-		if (!q->op)
-			BUG("out of memory");
-	}
+	mem_room(q->op, q->n, q->cap);
 	q->op[q->n++] = op;
 }
 

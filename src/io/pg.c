@@ -4,6 +4,7 @@
 
 #include "base/digest.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "core/row.h"
 #include "pg_conn.h"
 
@@ -134,9 +135,7 @@ enum status pg_connect(const char *conninfo, const char *application_name, struc
 		return err_set(err, ST_DOWN, "no connection to PostgreSQL: %s", why);
 	}
 	PQsetNoticeReceiver(conn, log_notice, NULL);
-	*out = calloc(1, sizeof **out);
-	if (!*out)
-		BUG("out of memory");
+	*out = mem_new(struct pg);
 	(*out)->conn = conn;
 	return ST_OK;
 }

@@ -1,10 +1,10 @@
 /* A connection on the event loop: connects by itself, again and again; then a pipeline of statements and syncs. */
 #include <arpa/inet.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "pg_conn.h"
 
 enum { CONNECT_MS = 10000, DELAY_MIN_MS = 100, DELAY_MAX_MS = 5000 };
@@ -15,13 +15,6 @@ struct resolving { /* outlives its connection: a look-up cannot be called off */
 
 static void start(struct pg *pg);
 static void on_watch(void *owner, int events);
-
-static void *must(void *memory)
-{
-	if (!memory)
-		BUG("out of memory");
-	return memory;
-}
 
 /* ---- going down ---- */
 
@@ -180,7 +173,7 @@ static void start(struct pg *pg)
 	const char *host = host_to_resolve(&params);
 	if (host) {
 		pg->state = PG_RESOLVING;
-		pg->resolving = must(malloc(sizeof *pg->resolving));
+		pg->resolving = mem_must(malloc(sizeof *pg->resolving));
 		pg->resolving->pg = pg;
 		reactor_resolve(pg->reactor, host, on_resolved, pg->resolving);
 	} else {
@@ -192,12 +185,12 @@ static void start(struct pg *pg)
 struct pg *pg_open(struct reactor *reactor, const char *conninfo, const char *application_name,
 		   const struct pg_events *events, void *owner)
 {
-	struct pg *pg = must(calloc(1, sizeof *pg));
+	struct pg *pg = mem_new(struct pg);
 	pg->reactor = reactor;
 	pg->events = *events;
 	pg->owner = owner;
-	pg->conninfo = must(strdup(conninfo));
-	pg->application_name = must(strdup(application_name));
+	pg->conninfo = mem_must(strdup(conninfo));
+	pg->application_name = mem_must(strdup(application_name));
 	pg->delay_ms = DELAY_MIN_MS;
 	pg->state = PG_WAITING;
 	pg->timer = timer_new(reactor, on_timer, pg);
@@ -234,10 +227,8 @@ static void expect(struct pg *pg, struct expected e)
 			(pg->end - pg->first) * sizeof *pg->expected);
 		pg->end -= pg->first;
 		pg->first = 0;
-	} else if (pg->end == pg->cap) {
-		pg->cap = pg->cap ? pg->cap * 2 : 64;
-		pg->expected = must(realloc(pg->expected, pg->cap * sizeof *pg->expected));
 	}
+	mem_room(pg->expected, pg->end, pg->cap);
 	pg->expected[pg->end++] = e;
 }
 
@@ -272,10 +263,7 @@ static bool prepare(struct pg *pg, const char *name, const char *sql, const Oid 
 		return true;
 	if (!PQsendPrepare(pg->conn, name, sql, n, type))
 		return false;
-	if (pg->n_prepared == pg->cap_prepared) {
-		pg->cap_prepared += 32;
-		pg->prepared = must(realloc(pg->prepared, pg->cap_prepared * sizeof *pg->prepared));
-	}
+	mem_room(pg->prepared, pg->n_prepared, pg->cap_prepared);
 	pg->prepared[pg->n_prepared++] = (struct prepared){name, pg->batch, false};
 	expect(pg, (struct expected){EXPECT_PREPARED, name});
 	return true;

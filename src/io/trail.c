@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "core/profile.h"
 #include "trail_rides.h"
 
@@ -70,13 +71,6 @@ struct trail {
 	int n_profile, n_new_profile, cap_profile;
 };
 
-static void *must(void *memory)
-{
-	if (!memory)
-		BUG("out of memory");
-	return memory;
-}
-
 /* ---- queueing ---- */
 
 static struct write *queue_take(struct queue *q)
@@ -114,7 +108,7 @@ static size_t write_bytes(const struct write *w)
 
 static void queue_write(struct trail *t, const struct write *given)
 {
-	struct write *w = must(malloc(sizeof *w));
+	struct write *w = mem_must(malloc(sizeof *w));
 	*w = *given;
 	w->bytes = write_bytes(w);
 	t->waiting_bytes += w->bytes;
@@ -176,11 +170,7 @@ static void add_profile(struct trail *t, const struct profile *p)
 		if (memcmp(t->profile[i], p->sha, SHA_BYTES) == 0)
 			return;
 	}
-	if (t->n_profile == t->cap_profile) {
-		t->cap_profile += 16;
-		t->profile =
-			must(realloc(t->profile, (size_t)t->cap_profile * sizeof(*t->profile)));
-	}
+	mem_room(t->profile, t->n_profile, t->cap_profile);
 	memcpy(t->profile[t->n_profile++], p->sha, SHA_BYTES);
 	t->n_new_profile++;
 	struct profile_row *row = arena_array(t->arena, struct profile_row, 1);
@@ -499,9 +489,9 @@ static void on_turn(void *owner)
 struct trail *trail_open(struct reactor *reactor, const char *conninfo,
 			 const struct trail_events *events, void *owner)
 {
-	struct trail *t = must(calloc(1, sizeof *t));
+	struct trail *t = mem_new(struct trail);
 	t->reactor = reactor;
-	t->conninfo = conninfo ? must(strdup(conninfo)) : NULL;
+	t->conninfo = conninfo ? mem_must(strdup(conninfo)) : NULL;
 	t->events = *events;
 	t->owner = owner;
 	t->sql = trail_sql_new();

@@ -1,6 +1,6 @@
 #include "trail_rides.h"
 
-#include <stdlib.h>
+#include "base/memory.h"
 
 enum { RIDE_MS = 100 };
 
@@ -24,13 +24,6 @@ struct rides {
 	bool wait, due, aboard;
 };
 
-static void *must(void *memory)
-{
-	if (!memory)
-		BUG("out of memory");
-	return memory;
-}
-
 static void on_due(void *owner)
 {
 	struct rides *r = owner;
@@ -39,7 +32,7 @@ static void on_due(void *owner)
 
 struct rides *rides_new(struct reactor *reactor)
 {
-	struct rides *r = must(calloc(1, sizeof *r));
+	struct rides *r = mem_new(struct rides);
 	r->timer = timer_new(reactor, on_due, r);
 	return r;
 }
@@ -80,14 +73,11 @@ static void wait(struct rides *r)
 
 void rides_sent(struct rides *r, const struct sent_row *row)
 {
-	struct sent *s = must(malloc(sizeof *s + row->kind.n));
+	struct sent *s = mem_must(malloc(sizeof *s + row->kind.n));
 	s->row = *row;
 	memcpy(s->kind, row->kind.p, row->kind.n);
 	s->row.kind.p = s->kind;
-	if (r->n_sent == r->cap) {
-		r->cap = r->cap ? r->cap * 2 : 256;
-		r->sent = must(realloc(r->sent, (size_t)r->cap * sizeof(*r->sent)));
-	}
+	mem_room(r->sent, r->n_sent, r->cap);
 	r->sent[r->n_sent++] = s;
 	wait(r);
 }
@@ -100,14 +90,14 @@ static struct mark *mark_of(struct rides *r, const struct mark_row *row)
 		    str_eq(m->row.cluster, row->cluster))
 			return m;
 	}
-	struct mark *m = must(malloc(sizeof *m + row->cluster.n + row->topic.n));
+	struct mark *m = mem_must(malloc(sizeof *m + row->cluster.n + row->topic.n));
 	memcpy(m->text, row->cluster.p, row->cluster.n);
 	memcpy(m->text + row->cluster.n, row->topic.p, row->topic.n);
 	m->row = *row;
 	m->row.cluster.p = m->text;
 	m->row.topic.p = m->text + row->cluster.n;
 	m->row.next_offset = m->want = m->stored = -1; /* boards first */
-	r->mark = must(realloc(r->mark, (size_t)(r->n_mark + 1) * sizeof(*r->mark)));
+	r->mark = mem_must(realloc(r->mark, (size_t)(r->n_mark + 1) * sizeof(*r->mark)));
 	return r->mark[r->n_mark++] = m;
 }
 

@@ -1,6 +1,6 @@
 #include "trail_sql.h"
 
-#include <stdlib.h>
+#include "base/memory.h"
 
 #include "io/pg_array.h"
 
@@ -149,9 +149,7 @@ static void write_insert(struct buf *sql, const struct spec *s, bool again)
 
 struct trail_sql *trail_sql_new(void)
 {
-	struct trail_sql *sql = calloc(1, sizeof *sql);
-	if (!sql)
-		BUG("out of memory");
+	struct trail_sql *sql = mem_new(struct trail_sql);
 	for (int i = 0; i < COLUMNS_MAX; i++)
 		buf_init(&sql->array[i], ARRAYS_BYTES_MAX);
 	for (int i = 0; i < N_STATEMENTS; i++) {
@@ -192,12 +190,7 @@ void trail_sql_clear(struct trail_sql *sql)
 void trail_sql_add(struct trail_sql *sql, enum statement which, const void *row)
 {
 	struct rows *r = &sql->rows[which];
-	if (r->n == r->cap) {
-		r->cap = r->cap ? r->cap * 2 : 64;
-		r->row = realloc(r->row, (size_t)r->cap * sizeof *r->row);
-		if (!r->row)
-			BUG("out of memory");
-	}
+	mem_room(r->row, r->n, r->cap);
 	r->row[r->n++] = row;
 }
 
