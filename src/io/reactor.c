@@ -1,7 +1,8 @@
 #include "io/reactor.h"
 
+#include "base/memory.h"
+
 #include <netdb.h>
-#include <stdlib.h>
 #include <uv.h>
 
 struct turn {
@@ -59,14 +60,6 @@ static void must(int rc, const char *what)
 		BUG("%s: %s", what, uv_strerror(rc));
 }
 
-static void *zeroed(size_t size)
-{
-	void *p = calloc(1, size);
-	if (!p)
-		BUG("out of memory: %zu bytes", size);
-	return p;
-}
-
 static void ask_guard(struct reactor *r)
 {
 	if (r->guard_asked)
@@ -106,7 +99,7 @@ static void on_again(uv_idle_t *handle)
 
 struct reactor *reactor_new(void)
 {
-	struct reactor *r = zeroed(sizeof(*r));
+	struct reactor *r = mem_new(struct reactor);
 
 	must(uv_loop_init(&r->loop), "uv_loop_init");
 	must(uv_prepare_init(&r->loop, &r->before_sleep), "uv_prepare_init");
@@ -155,9 +148,7 @@ void reactor_guard(struct reactor *r, reactor_fn *fn, void *owner)
 
 void reactor_turn(struct reactor *r, reactor_fn *fn, void *owner)
 {
-	r->turn = realloc(r->turn, sizeof(*r->turn) * (size_t)(r->n_turn + 1));
-	if (!r->turn)
-		BUG("out of memory: %d turn functions", r->n_turn + 1);
+	r->turn = mem_must(realloc(r->turn, sizeof(*r->turn) * (size_t)(r->n_turn + 1)));
 	r->turn[r->n_turn++] = (struct turn){fn, owner};
 }
 
@@ -194,7 +185,7 @@ static void on_poll(uv_poll_t *handle, int status, int uv_events)
 
 struct watch *watch_new(struct reactor *r, int fd, watch_fn *fn, void *owner)
 {
-	struct watch *w = zeroed(sizeof(*w));
+	struct watch *w = mem_new(struct watch);
 
 	w->reactor = r;
 	w->fn = fn;
@@ -239,7 +230,7 @@ static void on_timer(uv_timer_t *handle)
 
 struct timer *timer_new(struct reactor *r, reactor_fn *fn, void *owner)
 {
-	struct timer *t = zeroed(sizeof(*t));
+	struct timer *t = mem_new(struct timer);
 
 	t->reactor = r;
 	t->fn = fn;
@@ -300,7 +291,7 @@ static void on_resolved(uv_work_t *work, int status)
 void reactor_resolve(struct reactor *r, const char *host, resolved_fn *fn, void *owner)
 {
 	size_t n = strlen(host) + 1;
-	struct resolving *g = zeroed(sizeof(*g) + n);
+	struct resolving *g = mem_must(calloc(1, sizeof(*g) + n));
 
 	g->work.data = g;
 	g->reactor = r;
@@ -322,7 +313,7 @@ static void on_signal(uv_signal_t *handle, int signal_no)
 
 void reactor_signal(struct reactor *r, int signal_no, signal_fn *fn, void *owner)
 {
-	struct signal_watch *s = zeroed(sizeof(*s));
+	struct signal_watch *s = mem_new(struct signal_watch);
 
 	s->reactor = r;
 	s->fn = fn;
