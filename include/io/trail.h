@@ -36,7 +36,8 @@ struct stored_why {
 typedef void stored_fn(void *owner, enum stored, const struct stored_why *why);
 
 struct trail_events {
-	void (*fenced)(void *owner); /* this incarnation is over: nothing more will be stored */
+	/* This incarnation is over: nothing more will be stored. */
+	void (*fenced)(void *owner, const char *why);
 	void (*marked)(void *owner, struct str topic, int32_t partition,
 		       int64_t next_offset); /* a mark is committed */
 };

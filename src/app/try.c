@@ -179,7 +179,7 @@ static void dead(void *owner, const struct outbox_row *event, const struct dead_
 	reactor_stop(t->reactor);
 }
 
-static void fenced(void *owner)
+static void fenced(void *owner, const char *why)
 {
 	BUG("fenced without a database");
 }

@@ -190,9 +190,9 @@ static blame_found_fn on_blame;
 
 /* ---- trail and fleet ---- */
 
-static void on_trail_fenced(void *owner)
+static void on_fenced(void *owner, const char *why)
 {
-	end_fenced(owner, "marked dead");
+	end_fenced(owner, why);
 }
 
 static void on_marked(void *owner, struct str topic, int32_t partition, int64_t next_offset)
@@ -200,7 +200,7 @@ static void on_marked(void *owner, struct str topic, int32_t partition, int64_t 
 	consumer_store(((struct worker *)owner)->consumer, topic, partition, next_offset);
 }
 
-static const struct trail_events trail_events = {on_trail_fenced, on_marked};
+static const struct trail_events trail_events = {on_fenced, on_marked};
 
 static void on_ready(void *owner, int64_t id)
 {
@@ -213,11 +213,6 @@ static void on_ready(void *owner, int64_t id)
 	w->last_wake_mono_ms = clock_mono_ms();
 	w->state = WORKING;
 	blame_collect(w->blame, on_blame, w);
-}
-
-static void on_fenced(void *owner, const char *why)
-{
-	end_fenced(owner, why);
 }
 
 static void on_orphan_job(void *owner, const struct orphan_job *o)

@@ -349,7 +349,7 @@ static void fence(struct trail *t, const char *why)
 {
 	log_error("trail_fenced", L_INT("worker_id", t->worker_id), L_STR("why", why));
 	t->fenced = true;
-	t->events.fenced(t->owner);
+	t->events.fenced(t->owner, why);
 }
 
 /* The data of one of the batch's rows is at fault. */

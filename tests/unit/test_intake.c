@@ -62,7 +62,7 @@ static void dead(void *owner, const struct outbox_row *event, const struct dead_
 	w->same_value = l->value.p && memcmp(l->value.p, w->value, l->value.n) == 0;
 }
 
-static void fenced(void *owner)
+static void fenced(void *owner, const char *why)
 {
 	fail();
 }

@@ -22,7 +22,7 @@ void stored(void *owner, enum stored how, const struct stored_why *why)
 		reactor_stop(s->w->reactor);
 }
 
-static void fenced(void *owner)
+static void fenced(void *owner, const char *why)
 {
 	struct world *w = owner;
 	w->fenced = true;
