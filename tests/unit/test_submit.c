@@ -304,6 +304,25 @@ static void waiting_also_waits_for_what_was_known_already(void **state)
 	assert_int_equal(r.counts.n_open, 0);
 }
 
+/* The shipped profile with a soft check for the variables, so that a line may be short; in a folder of its own, gone again. */
+static void open_profiles(void)
+{
+	char dir[] = "/tmp/submit-XXXXXX", command[300];
+	struct err err = {""};
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(command, sizeof(command),
+		 "sed '/^    variables:/a\\    hard: false' config/profiles/customer-email.yaml"
+		 " > %s/customer-email.yaml",
+		 dir);
+	assert_int_equal(system(command), 0);
+	settings.profiles_dir = dir;
+	assert_int_equal(profiles_open(&settings, &profiles, &err), ST_OK);
+	settings.profiles_dir = NULL;
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
 static int start_all(void **state)
 {
 	struct err err = {""};
@@ -312,7 +331,7 @@ static int start_all(void **state)
 	fake_broker.refuse_offset = -1;
 	assert_int_equal(settings_read(a, "config/draftmill.yaml", NULL, 0, &settings, &err),
 			 ST_OK);
-	assert_int_equal(profiles_open(&settings, &profiles, &err), ST_OK);
+	open_profiles();
 	if (database_start(state))
 		return 1;
 	database_run("create table draftmill.months partition of draftmill.job default;"
