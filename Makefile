@@ -81,7 +81,10 @@ format: ## rewrites the C files in the committed style
 
 install: all ## into PREFIX (/usr/local), below DESTDIR if that is set
 	install -D -m 755 $(BUILD)/draftmill $(DESTDIR)$(PREFIX)/bin/draftmill
-	install -d $(DESTDIR)$(PREFIX)/share/draftmill
+	install -d $(DESTDIR)$(PREFIX)/share/draftmill $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	$(BUILD)/draftmill help --man >$(DESTDIR)$(PREFIX)/share/man/man1/draftmill.1
+	$(BUILD)/draftmill help --bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/draftmill
 	cp -R config sql $(DESTDIR)$(PREFIX)/share/draftmill/
 
 clean: ## removes what was built

@@ -125,25 +125,8 @@ static int check_config(const struct command *self, const struct command_line *l
 static const struct option options[] = {
 	{"offline", NULL, "try no connections"},
 	{"json", NULL, "as one JSON object"},
-	{NULL},
+	{.name = NULL},
 };
-
-/* The table of settings, as the sample file has it. */
-static void print_settings(void)
-{
-	const struct setting_doc *d;
-
-	printf("\nsettings; stronger than the file is the environment (DRAFTMILL_KAFKA_BROKERS for kafka.brokers), and\n"
-	       "over it a flag (--kafka.brokers=...):\n");
-	for (int i = 0; (d = setting_doc_at(i)); i++) {
-		printf("  %s\n      %s%s%s", d->key, d->type, *d->unit ? " in " : "", d->unit);
-		if (!d->fallback)
-			printf(", required");
-		else if (*d->fallback)
-			printf(", default \"%s\"", d->fallback);
-		printf(": %s\n", d->text);
-	}
-}
 
 const struct command check_config_command = {
 	.name = "check config",
@@ -152,5 +135,5 @@ const struct command check_config_command = {
 	.option = options,
 	.reads_settings = true,
 	.run = check_config,
-	.more_help = print_settings,
+	.lists_settings = true,
 };

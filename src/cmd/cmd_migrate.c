@@ -51,7 +51,7 @@ static int migrate(const struct command *self, const struct command_line *line)
 
 static const struct option options[] = {
 	{"print", NULL, "print the SQL for an empty database, for psql"},
-	{NULL},
+	{.name = NULL},
 };
 
 const struct command migrate_command = {

@@ -35,7 +35,7 @@ static int report(const struct command *self, const struct command_line *line)
 static const struct option options[] = {
 	{"batch", "BATCH", "only its jobs"},
 	{"json", NULL, "as one JSON object"},
-	{NULL},
+	{.name = NULL},
 };
 
 const struct command report_command = {

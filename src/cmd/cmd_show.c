@@ -53,7 +53,7 @@ static int show(const struct command *self, const struct command_line *line)
 static const struct option options[] = {
 	{"source", "SOURCE", "only a job of this source"},
 	{"json", NULL, "as one JSON object"},
-	{NULL},
+	{.name = NULL},
 };
 
 const struct command show_command = {

@@ -80,13 +80,6 @@ static int submit(const struct command *self, struct submit_config *c, bool as_j
 	return exit_status;
 }
 
-static void print_rules(void)
-{
-	puts("\nCSV: the first row names the columns. Columns named id, source, revision, profile, task, language,\n"
-	     "stakes, not_after, batch, tenant or subject are the job's own; all others become variables. Every value\n"
-	     "is text as written. A line or row without id gets one made of its content. README says more.");
-}
-
 /* NULL, or what is wrong with the line. */
 static const char *read_line(const struct command_line *line, struct submit_config *c)
 {
@@ -144,7 +137,7 @@ static const struct option options[] = {
 	{"wait", NULL, "until each has its outcome or is a dead letter"},
 	{"timeout", "SECONDS", "end the waiting then, with status 75"},
 	{"json", NULL, "the counts as one JSON object"},
-	{NULL},
+	{.name = NULL},
 };
 
 const struct command submit_command = {
@@ -158,5 +151,8 @@ const struct command submit_command = {
 	.operands_max = INT_MAX,
 	.operands = "it takes files of JSON lines or CSV, or - for standard input",
 	.run = run,
-	.more_help = print_rules,
+	.notes =
+		"CSV: the first row names the columns. Columns named id, source, revision, profile, task, language,\n"
+		"stakes, not_after, batch, tenant or subject are the job's own; all others become variables. Every value\n"
+		"is text as written. A line or row without id gets one made of its content. README says more.",
 };

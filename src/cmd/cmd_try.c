@@ -52,7 +52,7 @@ static int try(const struct command *self, const struct command_line *line)
 
 static const struct option options[] = {
 	{"profile", "NAME", "for a job that names none"},
-	{NULL},
+	{.name = NULL},
 };
 
 const struct command try_command = {

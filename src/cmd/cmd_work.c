@@ -18,7 +18,7 @@ static int work(const struct command *self, const struct command_line *line)
 
 static const struct option options[] = {
 	{"drain", NULL, "end when all that is on the job topics now has its outcome"},
-	{NULL},
+	{.name = NULL},
 };
 
 const struct command work_command = {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-static const struct option common[] = {
+const struct option command_common_options[] = {
 	{.name = "config", .value = "FILE", .text = "settings file (config/draftmill.yaml)"},
 	{.name = "help", .text = "this text"},
 	{.name = NULL},
@@ -44,16 +44,35 @@ static void print_options(const struct option *option)
 	}
 }
 
+/* The table of settings, as the sample file has it. */
+static void print_settings(void)
+{
+	const struct setting_doc *d;
+
+	printf("\nsettings; stronger than the file is the environment (DRAFTMILL_KAFKA_BROKERS for kafka.brokers), and\n"
+	       "over it a flag (--kafka.brokers=...):\n");
+	for (int i = 0; (d = setting_doc_at(i)); i++) {
+		printf("  %s\n      %s%s%s", d->key, d->type, *d->unit ? " in " : "", d->unit);
+		if (!d->fallback)
+			printf(", required");
+		else if (*d->fallback)
+			printf(", default \"%s\"", d->fallback);
+		printf(": %s\n", d->text);
+	}
+}
+
 static void print_help(const struct command *command)
 {
 	printf("usage: draftmill %s%s%s\n\n%s.\n\noptions:\n", command->name,
 	       *command->usage ? " " : "", command->usage, command->summary);
 	print_options(command->option);
-	print_options(common);
+	print_options(command_common_options);
 	printf("  %-18s %s\n", "--KEY VALUE",
 	       "a setting, as --kafka.brokers HOST:PORT; `draftmill check config --help` lists them");
-	if (command->more_help)
-		command->more_help();
+	if (command->notes)
+		printf("\n%s\n", command->notes);
+	if (command->lists_settings)
+		print_settings();
 }
 
 /* --- reading --- */
@@ -86,7 +105,7 @@ static bool read_option(struct line_reader *r, int *i)
 	struct suggest s = {.wanted = name};
 	const struct str none = {NULL, 0};
 	const struct option *own = option_named(r->command->option, name, &s);
-	const struct option *option = own ? own : option_named(common, name, &s);
+	const struct option *option = own ? own : option_named(command_common_options, name, &s);
 
 	if (!option && !is_setting)
 		return usage_fault(r, ": unknown", name, s.best);

@@ -7,16 +7,22 @@
 
 #include "app/settings.h"
 
-/* Exit statuses, as in sysexits.h. 0: done. 1: done, and the answer is no. */
-enum {
-	EXIT_USAGE = 64,       /* the command line */
-	EXIT_DATA = 65,	       /* the input */
-	EXIT_UNAVAILABLE = 69, /* database, broker or model does not answer */
-	EXIT_SOFTWARE = 70,    /* a fault of the program */
-	EXIT_IO = 74,	       /* the output cannot be written */
-	EXIT_TEMPORARY = 75,   /* start it again */
-	EXIT_CONFIG = 78,      /* settings, profiles, prompts */
-};
+/* Exit statuses, as in sysexits.h: one list for the code and the man page. */
+/* clang-format off */
+#define EXIT_STATUSES(X) \
+	X(DONE, 0, "done") \
+	X(NO, 1, "`try`: the job was escalated or failed") \
+	X(USAGE, 64, "wrong usage") \
+	X(DATA, 65, "some input is invalid or became a dead letter; the rest was done. `show`: no such job, or several") \
+	X(UNAVAILABLE, 69, "`migrate`, `show`, `report`: the database does not answer or has no schema") \
+	X(SOFTWARE, 70, "a fault of the program") \
+	X(IO, 74, "the output could not be written") \
+	X(TEMPORARY, 75, "`work`, `submit`: a dependency is down, a time limit passed, or this worker was declared dead: start it again") \
+	X(CONFIG, 78, "configuration")
+/* clang-format on */
+#define X(name, status, text) EXIT_##name = status,
+enum { EXIT_STATUSES(X) };
+#undef X
 
 struct option {
 	const char *name;  /* without "--"; NULL ends the list */
@@ -47,8 +53,12 @@ struct command {
 	bool reads_settings;  /* by itself: the line's are empty */
 	/* Returns the exit status. */
 	int (*run)(const struct command *, const struct command_line *);
-	void (*more_help)(void); /* NULL: none */
+	const char *notes;   /* NULL: none */
+	bool lists_settings; /* its help ends with them */
 };
+
+const struct command *command_at(int i);	     /* of the program; NULL past the end */
+extern const struct option command_common_options[]; /* that every command has */
 
 /* Reads the line, options and operands in any order ("--" ends the options), and the settings that it asks for, and runs the command
  * or prints its help or what is wrong. @argv: what follows the name; NULL at the end. Returns the exit status. */
@@ -63,7 +73,7 @@ int command_fail(const struct command *, int exit_status, const char *text);
 /* By how a function ended: ST_INVALID is @invalid, everything else is temporary. */
 int command_exit(enum status, int invalid);
 
-extern const struct command check_config_command, migrate_command, report_command, show_command,
-	submit_command, try_command, work_command;
+extern const struct command check_config_command, help_command, migrate_command, report_command,
+	show_command, submit_command, try_command, work_command;
 
 #endif

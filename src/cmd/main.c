@@ -17,6 +17,7 @@
 /* clang-format off */
 static const struct command *const commands[] = {
 	&check_config_command,
+	&help_command,
 	&migrate_command,
 	&report_command,
 	&show_command,
@@ -26,6 +27,11 @@ static const struct command *const commands[] = {
 };
 /* clang-format on */
 enum { N_COMMANDS = sizeof(commands) / sizeof(*commands) };
+
+const struct command *command_at(int i)
+{
+	return i < N_COMMANDS ? commands[i] : NULL;
+}
 
 static void print_help(FILE *out)
 {
@@ -91,7 +97,7 @@ static int refuse(char **argv)
 	return EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	char **word = argv + 1;
 
@@ -100,13 +106,13 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (strcmp(*word, "--help") == 0 || strcmp(*word, "-h") == 0 ||
-	    strcmp(*word, "help") == 0) {
+	    (argc == 2 && strcmp(*word, "help") == 0)) {
 		print_help(stdout);
-		return 0;
+		return EXIT_DONE;
 	}
 	if (strcmp(*word, "--version") == 0) {
 		print_version();
-		return 0;
+		return EXIT_DONE;
 	}
 	for (int i = 0; i < N_COMMANDS; i++) {
 		int n_words = words_of(commands[i], word);
@@ -114,4 +120,15 @@ int main(int argc, char **argv)
 			return command_run(commands[i], argc - 1 - n_words, word + n_words);
 	}
 	return refuse(word);
+}
+
+/* What was printed has to have arrived: a full disk is a fault. A reader that has gone ends the program, as it does others. */
+int main(int argc, char **argv)
+{
+	int exit_status = run(argc, argv);
+
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return exit_status;
+	fprintf(stderr, "draftmill: standard output cannot be written\n");
+	return EXIT_IO;
 }

@@ -1,15 +1,18 @@
 """What a person runs: each command by its own words."""
 import json
+import os
 import re
 import shutil
+import signal
+import subprocess
 import threading
 
 import pytest
 import verify
 from jobs import QUICK_MODEL, demo_batch, drain, ends, expected_end, job
-from stack import ROOT, Stack
+from stack import DRAFTMILL, ROOT, Stack
 
-COMMANDS = ["work", "submit", "try", "show", "report", "check config", "migrate"]
+COMMANDS = ["work", "submit", "try", "show", "report", "check config", "migrate", "help"]
 PROFILE = ["--profile", "customer-email"]
 
 
@@ -60,6 +63,54 @@ def test_version_names_the_libraries(alone):
     assert told.startswith("draftmill ")
     for library in ("librdkafka", "libcurl", "libpq", "libuv", "PCRE2", "json-c", "OpenSSL", "utf8proc", "yaml"):
         assert library in told
+
+
+def test_the_man_page_tells_every_command_and_setting(alone, tmp_path):
+    page = alone.draftmill("help", "--man").stdout
+    (tmp_path / "draftmill.1").write_text(page)
+    lint = subprocess.run(["man", "--warnings", "-l", tmp_path / "draftmill.1"], capture_output=True, text=True,
+                          env={**os.environ, "MANWIDTH": "120", "MANROFFOPT": "-ww", "LC_ALL": "C.UTF-8"}, check=True)
+    assert not lint.stderr
+    for one in COMMANDS:
+        assert f"draftmill {one} " in lint.stdout
+    for key in re.findall(r"^  ([a-z]+\.[a-zA-Z_.]+)$", alone.draftmill("check", "config", "--help").stdout, re.M):
+        assert f" {key}\n" in lint.stdout
+
+
+def test_the_readme_has_the_exit_statuses_of_the_man_page(alone):
+    page = alone.draftmill("help", "--man").stdout.replace("\\-", "-")
+    statuses = re.findall(r"^\.TP\n\\fB(\d+)\\fR\n(.*)$", page, re.M)
+    assert len(statuses) > 5
+    with open(f"{ROOT}/README.md", encoding="utf-8") as readme:
+        assert re.findall(r"^\| (\d+) \| (.*) \|$", readme.read(), re.M)[:len(statuses)] == statuses
+
+
+@pytest.mark.parametrize("line, wanted", [
+    ("draftmill re", ["report"]), ("draftmill check ", ["config"]), ("draftmill check config --o", ["--offline"]),
+    ("draftmill submit --w", ["--wait"]), ("draftmill report --config READ", ["README.md"]),
+])
+def test_bash_completes(alone, line, wanted):
+    words = line.split(" ")
+    script = 'source /dev/stdin; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _draftmill 2>/dev/null; printf "%s\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(["bash", "-c", script, "bash", *words], input=alone.draftmill("help", "--bash").stdout,
+                          capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.split() == wanted
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["help", "--man"], ["work", "--help"], ["migrate", "--print"],
+                                   ["check", "config", "--offline"]])
+def test_output_that_does_not_arrive_is_a_fault(alone, words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([DRAFTMILL, *words], stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    assert done.returncode == 74 and "cannot be written" in done.stderr
+
+
+def test_a_reader_that_has_gone_ends_the_command_quietly(alone):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([DRAFTMILL, "help", "--man"], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert done.returncode == -signal.SIGPIPE and not done.stderr
 
 
 @pytest.mark.parametrize("words, hint", [
