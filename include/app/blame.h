@@ -8,6 +8,7 @@
 #define APP_BLAME_H
 
 #include "base/err.h"
+#include "core/message.h"
 #include "io/fleet.h"
 
 struct blame;

@@ -10,20 +10,20 @@
 /* It lets us in, has the schema of this program, and gives this user a worker's rights: to add to the trail, not to change it. */
 int preflight_database(const struct settings *, fault_fn *, void *owner);
 
-/* Full names of all topics: of jobs, of events, of dead letters; in the settings' arena. */
-const char *const *preflight_topics(const struct settings *, int *n);
-
 /* Before a worker opens anything: one that waits for a database that never comes would look alive. ST_DOWN: it does not let us in; ST_INVALID:
  * it has no schema. */
 enum status preflight_schema(const struct settings *, struct err *err) MUST_CHECK;
 
-/* Logs each topic that the broker lacks: jobs would be paid for whose events cannot leave. No more than that, for a broker may
- * make topics by itself. Blocks up to @timeout_ms a topic. */
-struct consumer;
-void preflight_topics_missing(const struct settings *, struct consumer *, int timeout_ms);
+/* Logs what a person should hear of at the start: preflight_options(), and each topic that is not there or denied: jobs would be paid for
+ * whose events cannot leave. No more than that, for it can be mended while it works. */
+struct cluster;
+void preflight_log(const struct settings *, struct cluster *);
 
-/* It answers and has the topics: of jobs, of events, of dead letters. */
+/* It answers, lets us in, has the topics (of jobs, of events, of dead letters) and gives this user a right to each and to the group. */
 int preflight_broker(const struct settings *, fault_fn *, void *owner);
+
+/* Options that meet a fault of this librdkafka with some brokers: to be told, though with other brokers all is well. */
+int preflight_options(const struct settings *, fault_fn *note, void *owner);
 
 /* The credential of each provider that a profile uses can be had. */
 int preflight_providers(const struct settings *, const struct profiles *, fault_fn *, void *owner);

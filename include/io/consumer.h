@@ -14,13 +14,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/message.h"
+#include "io/kafka_option.h"
 #include "io/reactor.h"
 
 struct consumer;
-
-struct kafka_option { /* any librdkafka property but those that draftmill must set itself */
-	const char *key, *value;
-};
 
 struct consumer_config {
 	const char *brokers, *group;
@@ -28,12 +25,6 @@ struct consumer_config {
 	int n_topic;
 	const struct kafka_option *option;
 	int n_option;
-};
-
-struct partition_end { /* high watermark */
-	struct str topic;
-	int64_t partition;
-	int64_t low, end; /* offsets; end = next to be written */
 };
 
 struct consumer_events {
@@ -47,8 +38,7 @@ struct consumer_events {
 	void (*at_end)(void *owner, struct str topic, int32_t partition, int64_t next_offset);
 };
 
-/* It joins the group with the first consumer_poll(), not before. ST_INVALID: an option is wrong (named),
- * cooperative-sticky is refused before librdkafka 2.10.0. */
+/* It joins the group with the first consumer_poll(), not before. ST_INVALID: an option is wrong (named). */
 enum status consumer_open(struct reactor *, const struct consumer_config *,
 			  const struct consumer_events *, void *owner, struct consumer **out,
 			  struct err *err) MUST_CHECK;
@@ -61,18 +51,6 @@ bool consumer_ready(const struct consumer *);
 
 /* The next offset to read after a restart. Ignored for a partition that is not assigned. */
 void consumer_store(struct consumer *, struct str topic, int32_t partition, int64_t next_offset);
-
-/* Watermarks of every partition of the topics; blocks up to @timeout_ms: for start-up only. *end lives in @a.
- * ST_DOWN: no broker or a missing topic, named. */
-enum status consumer_ends(struct consumer *, struct arena *a, int timeout_ms,
-			  const struct partition_end **end, int *n, struct err *err) MUST_CHECK;
-
-/* ST_DOWN: the broker does not have it (and it is not made by asking), or does not answer. */
-enum status consumer_has_topic(struct consumer *, const char *topic, int timeout_ms,
-			       struct err *err) MUST_CHECK;
-
-/* The cluster's id, for the mark's and the dead letter's key; "" until known. */
-const char *consumer_cluster(struct consumer *, int timeout_ms);
 
 /* Commits what is stored and leaves the group without blocking the loop; @done runs once. Then consumer_free(). */
 void consumer_close(struct consumer *, reactor_fn *done, void *owner);

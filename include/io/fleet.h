@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "core/row.h"
-#include "io/consumer.h"
+#include "io/cluster.h"
 #include "io/reactor.h"
 
 struct fleet;

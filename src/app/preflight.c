@@ -1,10 +1,9 @@
 #include "app/preflight.h"
 
 #include "app/migrate.h"
+#include "app/topics.h"
 #include "base/log.h"
-#include "core/event.h"
 #include "core/row.h"
-#include "io/consumer.h"
 
 enum { BROKER_TIMEOUT_MS = 5000 };
 
@@ -97,60 +96,74 @@ enum status preflight_schema(const struct settings *s, struct err *err)
 
 /* --- the broker --- */
 
-const char *const *preflight_topics(const struct settings *s, int *n)
+int preflight_options(const struct settings *s, fault_fn *note, void *owner)
 {
-	int n_kind = 0;
+	struct err err;
+	int n = 0;
 
-	while (event_kind_at(n_kind))
-		n_kind++;
-	*n = s->n_job_topic + n_kind + 1;
-	const char **topic = arena_array(s->arena, const char *, *n);
-	for (int i = 0; i < s->n_job_topic; i++)
-		topic[i] = s->job_topic[i];
-	for (int i = 0; i < n_kind; i++)
-		topic[s->n_job_topic + i] = arena_printf(s->arena, "%s%s", s->kafka_topic_prefix,
-							 event_kind_at(i)->topic)
-						    .p;
-	topic[*n - 1] = arena_printf(s->arena, "%s" DEAD_LETTER_TOPIC, s->kafka_topic_prefix).p;
-	return topic;
+	for (int i = 0; i < s->n_kafka_option; i++) {
+		if (kafka_option_fault(&s->kafka_option[i], &err)) {
+			note(owner, &err);
+			n++;
+		}
+	}
+	return n;
 }
 
-void preflight_topics_missing(const struct settings *settings, struct consumer *consumer,
-			      int timeout_ms)
+static void log_note(void *owner, const struct err *note)
+{
+	log_warn("kafka_fault", L_STR("what", note->text));
+}
+
+void preflight_log(const struct settings *s, struct cluster *cluster)
 {
 	int n;
-	const char *const *topic = preflight_topics(settings, &n);
+	const struct topic_need *need = topics_needed(s, &n);
+	struct topic topic;
 	struct err err;
 
+	preflight_options(s, log_note, NULL);
 	for (int i = 0; i < n; i++)
-		if (consumer_has_topic(consumer, topic[i], timeout_ms, &err) != ST_OK)
-			log_error("topic_missing", L_STR("topic", topic[i]),
+		if (cluster_topic(cluster, need[i].name, &topic, &err) != ST_OK ||
+		    topic_fault(s, &need[i], topic.state, &err))
+			log_error("topic_missing", L_STR("topic", need[i].name),
 				  L_STR("why", err.text));
 }
 
-/* Through a group of its own, so that no worker's partitions move. */
-int preflight_broker(const struct settings *settings, fault_fn *fault, void *owner)
+static int check_cluster(const struct settings *s, struct cluster *cluster, fault_fn *fault,
+			 void *owner)
 {
-	struct reactor *reactor = reactor_new();
-	struct consumer_config config = {
-		.brokers = settings->kafka_brokers,
-		.group = arena_printf(settings->arena, "%s.check", settings->kafka_group).p,
-		.option = settings->kafka_option,
-		.n_option = settings->n_kafka_option,
-	};
-	const struct consumer_events events = {.record = NULL}; /* it is never polled */
-	const struct partition_end *end;
-	struct consumer *consumer = NULL;
-	struct err err;
 	int n, n_fault = 0;
+	const struct topic_need *need = topics_needed(s, &n);
+	struct topic topic;
+	struct err err;
 
-	config.topic = preflight_topics(settings, &config.n_topic);
-	if (consumer_open(reactor, &config, &events, NULL, &consumer, &err) != ST_OK ||
-	    consumer_ends(consumer, settings->arena, BROKER_TIMEOUT_MS, &end, &n, &err) != ST_OK)
-		n_fault = tell(fault, owner, "broker", err.text,
-			       "; mend kafka.brokers, or make the topic");
-	consumer_free(consumer);
-	reactor_free(reactor);
+	for (int i = 0; i < n; i++) {
+		if (cluster_topic(cluster, need[i].name, &topic, &err) != ST_OK)
+			return n_fault + tell(fault, owner, "broker", err.text, "");
+		if (topic_fault(s, &need[i], topic.state, &err))
+			n_fault += tell(fault, owner, "broker", err.text, "");
+	}
+	enum status status = cluster_group(cluster, s->kafka_group, &err);
+	if (status == ST_INVALID)
+		topics_group_fault(s, &err);
+	return status == ST_OK ? n_fault : n_fault + tell(fault, owner, "broker", err.text, "");
+}
+
+int preflight_broker(const struct settings *s, fault_fn *fault, void *owner)
+{
+	struct cluster *cluster = NULL;
+	const char *id;
+	struct err err;
+	int n_fault;
+
+	if (cluster_open(s->kafka_brokers, s->kafka_option, s->n_kafka_option, BROKER_TIMEOUT_MS,
+			 &cluster, &err) != ST_OK ||
+	    cluster_id(cluster, &id, &err) != ST_OK)
+		n_fault = tell(fault, owner, "broker", err.text, "");
+	else
+		n_fault = check_cluster(s, cluster, fault, owner);
+	cluster_close(cluster);
 	return n_fault;
 }
 

@@ -142,9 +142,30 @@ bool settings_add(struct settings_reader *r, bool is_model, struct str name, str
 
 /* --- kafka.options --- */
 
+/* Where it stands, so that the place is told. */
+static bool option_is_fine(struct settings_reader *r, const struct kafka_option *option,
+			   struct origin origin)
+{
+	struct suggest s = {.wanted = str_c(option->key)};
+	struct err err;
+	int n;
+
+	if (kafka_option_check(option, &err) == ST_OK)
+		return true;
+	const char *const *name = kafka_option_names(r->a, &n);
+	for (int i = 0; i < n; i++)
+		suggest_offer(&s, str_c(name[i]));
+	if (s.best.p && !str_eq(s.best, s.wanted))
+		settings_fault(r, origin, "%s; did you mean %.*s", err.text, STR_ARG(s.best));
+	else
+		settings_fault(r, origin, "%s", err.text);
+	return false;
+}
+
 static void set_option(struct settings_reader *r, struct str property, const struct yaml *value,
 		       struct origin origin)
 {
+	struct kafka_option option = {arena_str(r->a, property).p, value->text.p};
 	int i = 0;
 
 	if (value->kind != YAML_SCALAR) {
@@ -152,6 +173,8 @@ static void set_option(struct settings_reader *r, struct str property, const str
 			       STR_ARG(property));
 		return;
 	}
+	if (!option_is_fine(r, &option, origin))
+		return;
 	while (i < r->out->n_kafka_option && !str_is(property, r->option[i].key))
 		i++;
 	if (i == OPTIONS_MAX) {
@@ -160,7 +183,7 @@ static void set_option(struct settings_reader *r, struct str property, const str
 	}
 	if (i == r->out->n_kafka_option)
 		r->out->n_kafka_option++;
-	r->option[i] = (struct kafka_option){arena_str(r->a, property).p, value->text.p};
+	r->option[i] = option;
 }
 
 static void set_options(struct settings_reader *r, struct str key, const struct yaml *value,

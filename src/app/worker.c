@@ -7,6 +7,7 @@
 #include "app/run.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "io/cluster.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -438,6 +439,28 @@ static void tick(void *owner)
 
 /* ---- start ---- */
 
+/* All that has to be waited for. */
+static enum status ask_cluster(struct worker *w, struct err *err)
+{
+	const struct settings *s = w->settings;
+	struct cluster *cluster = NULL;
+	const char *id;
+	enum status status = cluster_open(s->kafka_brokers, s->kafka_option, s->n_kafka_option,
+					  CLUSTER_WAIT_MS, &cluster, err);
+
+	if (status == ST_OK)
+		status = cluster_id(cluster, &id, err);
+	if (status == ST_OK) {
+		w->cluster = arena_str(w->arena, str_c(id)).p;
+		preflight_log(s, cluster);
+	}
+	if (status == ST_OK && w->drain)
+		status = cluster_ends(cluster, s->job_topic, s->n_job_topic, w->arena, &w->end,
+				      &w->n_end, err);
+	cluster_close(cluster);
+	return status;
+}
+
 static enum status open_kafka(struct worker *w, struct err *err)
 {
 	const struct settings *s = w->settings;
@@ -448,17 +471,11 @@ static enum status open_kafka(struct worker *w, struct err *err)
 					  .option = s->kafka_option,
 					  .n_option = s->n_kafka_option};
 
+	enum status status = ask_cluster(w, err);
+	if (status != ST_OK)
+		return status;
 	if (consumer_open(w->reactor, &c, &consumer_events, w, &w->consumer, err) != ST_OK)
 		return ST_INVALID;
-	w->cluster = consumer_cluster(w->consumer, CLUSTER_WAIT_MS);
-	if (!*w->cluster)
-		return err_set(err, ST_DOWN,
-			       "kafka.brokers %s: no broker answers; start one, or name another",
-			       s->kafka_brokers);
-	preflight_topics_missing(s, w->consumer, CLUSTER_WAIT_MS);
-	if (w->drain &&
-	    consumer_ends(w->consumer, w->arena, CLUSTER_WAIT_MS, &w->end, &w->n_end, err) != ST_OK)
-		return ST_DOWN;
 	w->publisher = publisher_new(w->reactor, w->trail, may_act, w);
 	if (producer_open(w->reactor, s->kafka_brokers, s->kafka_option, s->n_kafka_option,
 			  publisher_delivered, w->publisher, &w->producer, err) != ST_OK)

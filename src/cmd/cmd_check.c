@@ -27,6 +27,16 @@ static void on_fault(void *owner, const struct err *err)
 		printf("%s\n", err->text);
 }
 
+static void on_note(void *owner, const struct err *err)
+{
+	struct inspection *c = owner;
+
+	if (c->as_json)
+		json_put_str(&c->json, NULL, str_c(err->text));
+	else
+		printf("note: %s\n", err->text);
+}
+
 static void say(const struct inspection *c, const char *line)
 {
 	if (!c->as_json)
@@ -106,6 +116,9 @@ static int check_config(const struct command *self, const struct command_line *l
 	json_open(&c->json, NULL, '{');
 	json_open(&c->json, "problems", '[');
 	check_all(c, &s, line);
+	json_close(&c->json, ']');
+	json_open(&c->json, "notes", '[');
+	preflight_options(&s, on_note, c);
 	json_close(&c->json, ']');
 	put_prices(&c->json, &s);
 	json_put_bool(&c->json, "connections_tried", !c->offline);

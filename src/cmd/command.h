@@ -74,6 +74,6 @@ int command_fail(const struct command *, int exit_status, const char *text);
 int command_exit(enum status, int invalid);
 
 extern const struct command check_config_command, help_command, migrate_command, report_command,
-	show_command, submit_command, try_command, work_command;
+	show_command, submit_command, topics_command, try_command, work_command;
 
 #endif

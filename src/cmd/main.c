@@ -22,6 +22,7 @@ static const struct command *const commands[] = {
 	&report_command,
 	&show_command,
 	&submit_command,
+	&topics_command,
 	&try_command,
 	&work_command,
 };

@@ -7,19 +7,14 @@
 /* Pausing throws away what was fetched ahead, so it is done only after the caller wanted nothing for a while. */
 enum { PAUSE_AFTER_MS = 1000 };
 enum { ASK_AGAIN_MS = 1000 };
-enum {
-	COOPERATIVE_SINCE = 0x020a0000
-}; /* librdkafka 2.10.0: before it loses all partitions when a member joins */
 
 struct consumer {
 	rd_kafka_t *rk;
 	rd_kafka_queue_t *queue;   /* of group and records */
 	rd_kafka_queue_t *answers; /* of committed offsets */
-	rd_kafka_queue_t
-		*closing; /* takes the first one's place while the group is left; NULL before */
+	rd_kafka_queue_t *closing; /* in place of the first while the group is left, else NULL */
 	rd_kafka_topic_partition_list_t *topics;
-	rd_kafka_topic_partition_list_t
-		*coming; /* assigned, their starts not known yet; NULL: none */
+	rd_kafka_topic_partition_list_t *coming; /* assigned, starts not known yet, or NULL */
 	struct timer *ask_again;
 	char *group;
 	bool joined;
@@ -31,7 +26,6 @@ struct consumer {
 	int64_t full_since_ms; /* by clock_mono_ms(), when nothing was wanted; 0: something is */
 	struct header *header; /* of the record being given */
 	size_t n_header_max;
-	char *cluster; /* of librdkafka */
 	struct kafka_trouble trouble;
 	reactor_fn *closed; /* NULL: not closing, or told */
 	void *closed_owner;
@@ -211,49 +205,25 @@ static void on_error(rd_kafka_t *rk, int code, const char *text, void *owner)
 	kafka_warn(&c->trouble, rk, (rd_kafka_resp_err_t)code, text);
 }
 
-static enum status check_options(const struct consumer_config *config, struct err *err)
-{
-	if (config->n_topic < 1)
-		return err_set(err, ST_INVALID, "kafka: no topic to consume");
-	for (int i = 0; i < config->n_option; i++) {
-		if (!strcmp(config->option[i].key, "partition.assignment.strategy") &&
-		    strstr(config->option[i].value, "cooperative") &&
-		    rd_kafka_version() < COOPERATIVE_SINCE)
-			return err_set(err, ST_INVALID,
-				       "kafka.partition.assignment.strategy: cooperative-sticky "
-				       "loses partitions before librdkafka 2.10.0, this is %s; "
-				       "write range or roundrobin",
-				       rd_kafka_version_str());
-	}
-	return ST_OK;
-}
-
 static rd_kafka_conf_t *make_conf(const struct consumer_config *config, struct err *err)
 {
-	const struct kafka_rule rule[] = {
-		{"metadata.broker.list", config->brokers, true},
-		{"bootstrap.servers", config->brokers, true},
-		{"group.id", config->group, true},
-		{"client.id", "draftmill", false},
-		{"enable.auto.commit", "true", true},
-		{"enable.auto.offset.store", "false", true},
-		{"auto.offset.reset", "earliest", true},
-		{"enable.partition.eof", "true", true},
-		{"auto.commit.interval.ms", "1000", false},
+	const struct kafka_option own[] = {
+		{"group.id", config->group},
+		{"enable.auto.commit", "true"},
+		{"enable.auto.offset.store", "false"},
+		{"auto.offset.reset", "earliest"},
+		{"enable.partition.eof", "true"},
+		{"auto.commit.interval.ms", "1000"},
 		/* As the lease's default: what a crashed worker held is free again after both. Heartbeats come from a thread
 		 * of librdkafka, so this is no limit to our turns. */
-		{"session.timeout.ms", "10000", false},
-		{"partition.assignment.strategy", "range", false},
-		{"socket.nagle.disable", "true", false},
-		{"reconnect.backoff.max.ms", "500", false},
-		{"queued.max.messages.kbytes", "16384", false},
-		{"topic.metadata.refresh.interval.ms", "10000", false},
+		{"session.timeout.ms", "10000"},
+		{"partition.assignment.strategy", "range"},
+		{"queued.max.messages.kbytes", "16384"},
+		{"topic.metadata.refresh.interval.ms", "10000"},
 	};
 
-	if (check_options(config, err) != ST_OK)
-		return NULL;
-	return kafka_conf(rule, sizeof(rule) / sizeof(rule[0]), config->option, config->n_option,
-			  err);
+	return kafka_conf(config->brokers, own, sizeof(own) / sizeof(*own), config->option,
+			  config->n_option, err);
 }
 
 static void on_bell(void *owner);
@@ -307,7 +277,7 @@ enum status consumer_open(struct reactor *r, const struct consumer_config *confi
 		rd_kafka_conf_destroy(conf);
 		free(c->group);
 		free(c);
-		return err_set(err, ST_INVALID, "kafka: %s", why);
+		return err_set(err, ST_INVALID, "kafka.options: %s", why);
 	}
 	rd_kafka_poll_set_consumer(c->rk);
 	c->queue = rd_kafka_queue_get_consumer(c->rk);
@@ -431,84 +401,6 @@ void consumer_store(struct consumer *c, struct str topic, int32_t partition, int
 	rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* --- about topics and cluster --- */
-
-static int left_ms(int64_t until_ms)
-{
-	int64_t left = until_ms - clock_mono_ms();
-	return left > 1 ? (int)left : 1;
-}
-
-static enum status count_partitions(struct consumer *c, const char *name, int64_t until_ms, int *n,
-				    struct err *err)
-{
-	const struct rd_kafka_metadata *found = NULL;
-	rd_kafka_topic_t *topic = rd_kafka_topic_new(c->rk, name, NULL);
-	rd_kafka_resp_err_t code = rd_kafka_metadata(c->rk, 0, topic, &found, left_ms(until_ms));
-
-	rd_kafka_topic_destroy(topic);
-	if (!code)
-		code = found->topic_cnt == 1 ? found->topics[0].err
-					     : RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-	if (!code)
-		*n = found->topics[0].partition_cnt;
-	if (found)
-		rd_kafka_metadata_destroy(found);
-	if (code)
-		return err_set(err, ST_DOWN, "kafka: topic %s: %s", name, rd_kafka_err2str(code));
-	return ST_OK;
-}
-
-static enum status topic_ends(struct consumer *c, const char *name, int64_t until_ms,
-			      struct buf *ends, struct arena *a, struct err *err)
-{
-	struct partition_end end = {.topic = arena_str(a, str_c(name))};
-	int n = 0;
-	enum status status = count_partitions(c, name, until_ms, &n, err);
-
-	for (; status == ST_OK && end.partition < n; end.partition++) {
-		rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(
-			c->rk, name, end.partition, &end.low, &end.end, left_ms(until_ms));
-		if (code)
-			return err_set(err, ST_DOWN, "kafka: end of %s/%d: %s", name,
-				       (int)end.partition, rd_kafka_err2str(code));
-		buf_put(ends, &end, sizeof(end));
-	}
-	return status;
-}
-
-enum status consumer_ends(struct consumer *c, struct arena *a, int timeout_ms,
-			  const struct partition_end **end, int *n, struct err *err)
-{
-	int64_t until_ms = clock_mono_ms() + timeout_ms;
-	struct buf ends = BUF(64 << 20);
-	enum status status = ST_OK;
-
-	for (int i = 0; i < c->topics->cnt && status == ST_OK; i++)
-		status = topic_ends(c, c->topics->elems[i].topic, until_ms, &ends, a, err);
-	if (status == ST_OK) {
-		*n = (int)(ends.n / sizeof(**end));
-		*end = memcpy(arena_array(a, struct partition_end, *n), buf_view(&ends).p, ends.n);
-	}
-	buf_release(&ends);
-	return status;
-}
-
-enum status consumer_has_topic(struct consumer *c, const char *topic, int timeout_ms,
-			       struct err *err)
-{
-	int n;
-
-	return count_partitions(c, topic, clock_mono_ms() + timeout_ms, &n, err);
-}
-
-const char *consumer_cluster(struct consumer *c, int timeout_ms)
-{
-	if (!c->cluster)
-		c->cluster = rd_kafka_clusterid(c->rk, timeout_ms);
-	return c->cluster ? c->cluster : "";
-}
-
 /* --- closing --- */
 
 /* A consumer with a fatal error has left its group already. */
@@ -570,8 +462,6 @@ void consumer_free(struct consumer *c)
 		bell_untie(c->closing);
 		rd_kafka_queue_destroy(c->closing);
 	}
-	if (c->cluster)
-		rd_kafka_mem_free(c->rk, c->cluster);
 	rd_kafka_topic_partition_list_destroy(c->topics);
 	rd_kafka_destroy_flags(c->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	bell_close(&c->bell);

@@ -15,52 +15,43 @@ static void on_log(const rd_kafka_t *rk, int level, const char *facility, const 
 			      : level == SYSLOG_INFO ? LOG_INFO
 						     : LOG_DEBUG;
 
-	/* The first: options for the other kind of client; the settings are for both. The second: the error callback
+	/* The first: options for the other kind of client; the settings are for both. The others: the error callback
 	 * has it too. */
-	if (!strcmp(facility, "CONFWARN") || !strcmp(facility, "FAIL"))
+	if (!strcmp(facility, "CONFWARN") || !strcmp(facility, "FAIL") ||
+	    !strcmp(facility, "SSLCERTVRFY"))
 		ours = LOG_DEBUG;
 	LOG_AT(ours, "kafka_client", L_STR("client", rk ? rd_kafka_name(rk) : ""),
 	       L_STR("facility", facility), L_STR("text", text));
 }
 
-static enum status set(rd_kafka_conf_t *conf, const char *key, const char *value, struct err *err)
+static void set_all(rd_kafka_conf_t *conf, const struct kafka_option *option, int n)
 {
 	char why[256];
 
-	if (rd_kafka_conf_set(conf, key, value, why, sizeof(why)) != RD_KAFKA_CONF_OK)
-		return err_set(err, ST_INVALID, "kafka.%s: %s", key, why);
-	return ST_OK;
+	for (int i = 0; i < n; i++)
+		if (rd_kafka_conf_set(conf, option[i].key, option[i].value, why, sizeof(why)) !=
+		    RD_KAFKA_CONF_OK)
+			BUG("kafka: %s", why);
 }
 
-static enum status set_all(rd_kafka_conf_t *conf, const struct kafka_rule *rule, int n_rule,
-			   const struct kafka_option *option, int n_option, struct err *err)
-{
-	enum status status = ST_OK;
-
-	for (int i = 0; i < n_rule && status == ST_OK; i++)
-		status = set(conf, rule[i].key, rule[i].value, err);
-	for (int i = 0; i < n_option && status == ST_OK; i++) {
-		for (int k = 0; k < n_rule; k++) {
-			if (rule[k].fixed && !strcmp(rule[k].key, option[i].key))
-				return err_set(err, ST_INVALID,
-					       "kafka.%s: draftmill sets it itself; leave it out",
-					       option[i].key);
-		}
-		status = set(conf, option[i].key, option[i].value, err);
-	}
-	return status;
-}
-
-rd_kafka_conf_t *kafka_conf(const struct kafka_rule *rule, int n_rule,
+rd_kafka_conf_t *kafka_conf(const char *brokers, const struct kafka_option *own, int n_own,
 			    const struct kafka_option *option, int n_option, struct err *err)
 {
-	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	const struct kafka_option common[] = {
+		{"bootstrap.servers", brokers},	       {"client.id", "draftmill"},
+		{"allow.auto.create.topics", "false"}, {"socket.nagle.disable", "true"},
+		{"reconnect.backoff.max.ms", "500"},
+	};
+	rd_kafka_conf_t *conf;
 
-	if (set_all(conf, rule, n_rule, option, n_option, err) != ST_OK) {
-		rd_kafka_conf_destroy(conf);
-		return NULL;
-	}
+	for (int i = 0; i < n_option; i++)
+		if (kafka_option_check(&option[i], err) != ST_OK)
+			return NULL;
+	conf = rd_kafka_conf_new();
 	rd_kafka_conf_set_log_cb(conf, on_log);
+	set_all(conf, common, sizeof(common) / sizeof(*common));
+	set_all(conf, own, n_own);
+	set_all(conf, option, n_option);
 	return conf;
 }
 
@@ -84,7 +75,8 @@ void kafka_warn(struct kafka_trouble *t, const rd_kafka_t *rk, rd_kafka_resp_err
 	t->last[i].code = code;
 	t->last[i].logged_ms = now_ms;
 	log_warn("kafka_trouble", L_STR("client", rd_kafka_name(rk)),
-		 L_STR("code", rd_kafka_err2name(code)), L_STR("text", text));
+		 L_STR("code", rd_kafka_err2name(code)), L_STR("text", text),
+		 L_STR("mend", kafka_mend(text)));
 }
 
 static void on_ring(void *owner, int events)

@@ -12,14 +12,9 @@
 
 enum { TOPIC_NAME_BYTES = 250 }; /* Kafka's limit is 249 */
 
-struct kafka_rule {
-	const char *key, *value;
-	bool fixed; /* an option of the settings may not say otherwise */
-};
-
-/* The rules, then the options over them. NULL: an option is wrong, *err names it. */
-rd_kafka_conf_t *kafka_conf(const struct kafka_rule *, int n_rule, const struct kafka_option *,
-			    int n_option, struct err *err);
+/* What every client has, the @own of its kind, and the options of the settings over both. NULL: an option is wrong, *err names it. */
+rd_kafka_conf_t *kafka_conf(const char *brokers, const struct kafka_option *own, int n_own,
+			    const struct kafka_option *option, int n_option, struct err *err);
 
 /* @topic with a NUL; false: it is too long to be one. */
 bool kafka_topic(struct str topic, char text[TOPIC_NAME_BYTES]);

@@ -57,7 +57,7 @@ static enum status start(struct producer *p, struct err *err)
 	p->rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof(why));
 	if (!p->rk) {
 		rd_kafka_conf_destroy(conf);
-		return err_set(err, ST_INVALID, "kafka: %s", why);
+		return err_set(err, ST_INVALID, "kafka.options: %s", why);
 	}
 	p->queue = rd_kafka_queue_get_main(p->rk);
 	bell_tie(&p->bell, p->queue);
@@ -124,20 +124,14 @@ enum status producer_open(struct reactor *r, const char *brokers, const struct k
 			  int n_option, producer_done *done, void *owner, struct producer **out,
 			  struct err *err)
 {
-	const struct kafka_rule rule[] = {
-		{"metadata.broker.list", brokers, true},
-		{"bootstrap.servers", brokers, true},
-		{"client.id", "draftmill", false},
-		{"acks", "all", true},
-		{"request.required.acks", "all", true},
-		{"enable.idempotence", "true", true},
-		{"linger.ms", "5", false},
-		{"socket.nagle.disable", "true", false},
-		{"reconnect.backoff.max.ms", "500", false},
-		{"message.max.bytes", "10485760", false}, /* the broker's limit is to decide */
+	const struct kafka_option own[] = {
+		{"acks", "all"},
+		{"enable.idempotence", "true"},
+		{"linger.ms", "5"},
+		{"message.max.bytes", "10485760"}, /* the broker's limit is to decide */
 	};
 	rd_kafka_conf_t *conf =
-		kafka_conf(rule, sizeof(rule) / sizeof(rule[0]), option, n_option, err);
+		kafka_conf(brokers, own, sizeof(own) / sizeof(*own), option, n_option, err);
 
 	if (!conf)
 		return ST_INVALID;

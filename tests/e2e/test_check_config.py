@@ -52,6 +52,30 @@ def test_broker_and_credential_that_are_not_there_are_named(stack):
     assert problems(stack, "--offline", "--kafka.brokers=127.0.0.1:1", env={"OPENAI_API_KEY": ""}) == []
 
 
+def test_an_option_is_named_with_its_place(stack):
+    found = problems(stack, "--offline", "--kafka.options.sesion.timeout.ms=3000", env={"DRAFTMILL_KAFKA_OPTIONS_ACKS": "1"})
+    assert found[0].startswith("environment variable DRAFTMILL_KAFKA_OPTIONS_ACKS: kafka.options.acks: draftmill sets it itself")
+    assert found[1].startswith("flag --kafka.options.sesion.timeout.ms: ") and found[1].endswith("did you mean session.timeout.ms")
+
+
+def test_what_this_librdkafka_cannot_do_is_noted(stack):
+    """A note: with a broker of Kafka 3 all is well."""
+    line, = [line for line in stack.draftmill("--version").stdout.splitlines() if line.startswith("librdkafka ")]
+    is_old = [int(part) for part in line.split()[1].split("-")[0].split(".")] < [2, 6, 1]
+    done = stack.draftmill("check", "config", "--json", "--offline", *CONFIG, "--kafka.options.sasl.mechanisms=SCRAM-SHA-256")
+    notes = json.loads(done.stdout)["notes"]
+    assert len(notes) == is_old and all("PLAIN over TLS" in note for note in notes)
+
+
+def test_the_topics_are_shown(stack):
+    done = stack.draftmill("topics", "--json", *CONFIG)
+    assert {topic["topic"]: (topic["state"], topic["partitions"]) for topic in json.loads(done.stdout)} == {
+        name: ("there", stack.topics[name])
+        for name in ("draftmill.jobs", "draftmill.results", "draftmill.review", "draftmill.jobs.dlq")}
+    done = stack.draftmill("topics", *CONFIG, "--kafka.brokers=127.0.0.1:1", check=False)
+    assert done.returncode == 69 and "Connection refused" in done.stderr and "mend the port in kafka.brokers" in done.stderr
+
+
 def test_the_price_of_a_call_is_told(stack):
     out = stack.draftmill("check", "config", "--offline", *CONFIG).stdout
     # 1,000 x 2.00 + 200 x 10.00 USD per million tokens

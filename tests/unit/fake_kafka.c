@@ -142,3 +142,8 @@ void fake_kafka_fail(struct fake_kafka *k, enum fake_request request, int n, int
 		rd_kafka_mock_broker_push_request_error_rtts(k->cluster, BROKER, request, 1, code,
 							     after_ms);
 }
+
+void fake_kafka_topic_fails(struct fake_kafka *k, const char *topic, int code)
+{
+	rd_kafka_mock_topic_set_error(k->cluster, topic, (rd_kafka_resp_err_t)code);
+}

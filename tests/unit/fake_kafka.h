@@ -16,6 +16,9 @@ void fake_kafka_free(struct fake_kafka *);
 const char *fake_kafka_brokers(const struct fake_kafka *);
 void fake_kafka_topic(struct fake_kafka *, const char *topic, int n_partitions);
 
+/* From now on the broker says @code (of the Kafka protocol) when it is asked about the topic. */
+void fake_kafka_topic_fails(struct fake_kafka *, const char *topic, int code);
+
 /* @n_times a record with the key "k". A @value of NULL is null; @header_value NULL: no header, else one named "h". Returns when
  * the broker has them. */
 void fake_kafka_put(struct fake_kafka *, const char *topic, int32_t partition, const void *value,

@@ -193,6 +193,13 @@ static void any_property_of_librdkafka_can_be_given(void **state)
 	assert_string_equal(settings.kafka_option[0].value, "4000");
 	assert_string_equal(settings.kafka_option[1].key, "sasl.password");
 	assert_string_equal(settings.kafka_option[1].value, "secret");
+
+	assert_int_equal(
+		read_text("kafka:\n  options:\n    sesion.timeout.ms: 3\n    group.id: g\n"), 2);
+	assert_non_null(strstr(faults, "s.yaml:3: kafka.options.sesion.timeout.ms: "));
+	assert_non_null(strstr(faults, "; did you mean session.timeout.ms\n"));
+	assert_non_null(
+		strstr(faults, "s.yaml:4: kafka.options.group.id: draftmill sets it itself"));
 	unsetenv("DRAFTMILL_KAFKA_OPTIONS_SASL_PASSWORD");
 }
 
