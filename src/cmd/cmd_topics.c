@@ -151,7 +151,7 @@ static const struct option options[] = {
 	{"replicas", "N", "of each new one (3, or as many as there are brokers)"},
 	{"days", "N", "that each new one keeps records"},
 	{"json", NULL, "as one JSON array"},
-	{NULL},
+	{.name = NULL},
 };
 
 const struct command topics_command = {

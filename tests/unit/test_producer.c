@@ -310,7 +310,7 @@ static void wrong_options_are_named(void **state)
 	assert_non_null(strstr(err.text, "linger.mss"));
 	assert_int_equal(producer_open(w->reactor, "b:1", fixed, 1, reported, w, &p, &err),
 			 ST_INVALID);
-	assert_non_null(strstr(err.text, "kafka.acks"));
+	assert_non_null(strstr(err.text, "kafka.options.acks"));
 }
 
 int main(void)
