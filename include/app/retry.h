@@ -1,9 +1,9 @@
 /*
  * app/retry.h - what to do with an attempt that brought no answer: the one retry function.
  *
- * rate_limited, server_error, credentials, unsent: again without end (backoff 0.5 s doubling to 60 s, its upper half jitter, Retry-After as
+ * rate_limited, overloaded, server_error, credentials, unsent: again without end (backoff 0.5 s doubling to 60 s, its upper half jitter, Retry-After as
  * a floor), the job's active time stopped meanwhile; but the sixth server_error of a request that others to the same model
- * do not meet ends it. unreadable, broken_off (maybe billed): twice more. rejected: never. complete, truncated and refused are no failures.
+ * do not meet ends it. unreadable, broken_off (maybe billed): twice more. rejected: never. What reply_is_answer() is no failure.
  */
 #ifndef APP_RETRY_H
 #define APP_RETRY_H

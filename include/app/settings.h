@@ -15,9 +15,10 @@
 
 struct provider {
 	struct str name;
-	const char *base_url;	 /* without the wire's path: "https://api.openai.com/v1" */
-	const char *auth_header; /* "Authorization" */
-	const char *auth_prefix; /* "Bearer " */
+	const char *
+		base_url; /* without the wire's path: "https://api.openai.com/v1"; NULL: the wire's */
+	const char *auth_header; /* "Authorization"; NULL: the wire's */
+	const char *auth_prefix; /* "Bearer "; NULL: none, or that of the wire's header */
 	const char *
 		key_env; /* name of the environment variable that holds the credential; NULL: none */
 	const char *key_file; /* or a file that holds it, its last line end is cut; NULL: none */

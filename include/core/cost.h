@@ -13,7 +13,7 @@
  * call whose usage the reply does not tell is charged at its reserve. */
 int64_t cost_micro_usd(const struct model *, struct usage, int64_t at_ms);
 
-/* The worst case of a call with @prompt_bytes: all input uncached, the whole output cap. */
+/* The worst case of a call with @prompt_bytes: all input fresh or written to the cache, the whole output cap. */
 int64_t reserve_tokens(const struct model *, int64_t prompt_bytes, int64_t max_output_tokens);
 int64_t reserve_micro_usd(const struct model *, int64_t prompt_bytes, int64_t max_output_tokens,
 			  int64_t at_ms);

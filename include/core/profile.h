@@ -16,15 +16,20 @@ enum mode { MODE_ONESHOT, MODE_CRITIC_REFINER, N_MODES };
 enum role { ROLE_GENERATOR, ROLE_CRITIC, ROLE_REFINER, N_ROLES };
 enum stakes { STAKES_LOW, STAKES_NORMAL, STAKES_HIGH, N_STAKES };
 enum language { LANG_EN, LANG_JA, N_LANGUAGES };
-enum sampling { SAMPLING_SEND, SAMPLING_OMIT }; /* of temperature */
-enum schema_mode { SCHEMA_MODE_JSON_SCHEMA, SCHEMA_MODE_JSON_OBJECT, SCHEMA_MODE_NONE };
+enum sampling { SAMPLING_SEND, SAMPLING_OMIT, SAMPLING_REJECT }; /* of temperature */
+enum schema_mode {
+	SCHEMA_MODE_JSON_SCHEMA,
+	SCHEMA_MODE_JSON_OBJECT,
+	SCHEMA_MODE_OPENAPI,
+	SCHEMA_MODE_NONE
+};
 const char *role_name(enum role);
 const char *stakes_name(enum stakes);
 const char *language_name(enum language); /* "en" "ja" */
 
 struct price {		       /* micro-USD per million tokens = micro-micro-USD a token */
 	int64_t valid_from_ms; /* Unix time */
-	int64_t in, cached, out;
+	int64_t in, cached, out, cache_write;
 };
 
 struct wire; /* core/wire.h */
@@ -41,10 +46,14 @@ struct model {		     /* capability row */
 	int64_t temperature_milli; /* sent where sampling says so */
 	enum schema_mode schema_mode;
 	struct str max_tokens_field; /* "max_completion_tokens" or "max_tokens" */
-	struct str reasoning_effort; /* sent as is; absent = not sent */
+	struct str thinking;	     /* a level's word, or tokens in digits; absent = not sent */
 	const struct price *price;   /* by valid_from, at least one */
 	int n_price;
+	int64_t sunset_ms; /* Unix time from which on it is not served; 0: none. Of the settings, no part of a profile */
 };
+
+/* `thinking` as a number of tokens; -1: it is none. */
+int64_t model_thinking_tokens(const struct model *);
 
 struct limits {
 	int64_t iterations; /* critiques that count; 1..5 */
@@ -81,7 +90,7 @@ struct profile {
 
 /* Reads a resolved profile; lives in @a. ST_INVALID: *err names the key and the mend. Checks rules among keys too:
  * critic and generator of one id are refused, iterations over 3 need "iterations_over_3": true, temperature_milli is
- * 0..2000, a model has a price, unknown template variables. */
+ * 0..2000, a model has a price, output tokens leave room beside a thinking budget, unknown template variables. */
 enum status profile_read(struct arena *a, struct str canonical_json, const struct profile **out,
 			 struct err *err) MUST_CHECK;
 

@@ -1,6 +1,6 @@
 /*
  * core/wire.h - request and reply bytes of a model API. Pure: bytes in, meaning out. One const struct wire a format; wire.c lists them.
- * Formats of today: openai (chat completions; also llama.cpp, vLLM, Ollama, LiteLLM).
+ * Formats of today: openai (chat completions; also llama.cpp, vLLM, Ollama, LiteLLM), gemini (generateContent), anthropic (Messages).
  */
 #ifndef CORE_WIRE_H
 #define CORE_WIRE_H
@@ -8,17 +8,20 @@
 #include "base/json.h"
 #include "core/profile.h"
 
-/* What a call got. The first three end it (fact REPLIED), the others are tried again by their class (app/retry.h) or end it
- * as CALL_FAILED. `maybe billed`: the provider may have done the work. */
+/* What a call got. The first four end it (fact REPLIED), the others are tried again by their class (app/retry.h) or end it
+ * as CALL_FAILED. `maybe billed`: the provider may have done the work. The code in an error's body decides before the status: a
+ * 429 is a rate limit, or an account without money. */
 /* clang-format off */
 #define REPLY_CLASSES(X) \
 	/* class,      maybe billed */ \
 	X(complete,     true)  /* 200, whole, JSON of the expected shape, a known good finish reason, a text that is not empty */ \
 	X(truncated,    true)  /* ended at its length limit */ \
-	X(refused,      true)  /* blocked, an unknown finish reason, or no text */ \
-	X(rate_limited, false) /* 429 */ \
-	X(server_error, false) /* 5xx, 408, 409 */ \
-	X(credentials,  false) /* 401, 403, 404: key, model or path is wrong, whatever the job */ \
+	X(refused,      true)  /* the model declined, an unknown finish reason, or no text */ \
+	X(blocked,      true)  /* a filter of the provider stopped the prompt or the text */ \
+	X(rate_limited, false) /* too much asked in too short a time: 429 */ \
+	X(overloaded,   false) /* no room, whoever asks: 503, 529 */ \
+	X(server_error, false) /* other 5xx, 408, 409, 499 */ \
+	X(credentials,  false) /* key, model or path is wrong, or the account's money or quota of the day is used up, whatever the job: 401 to 404 */ \
 	X(rejected,     false) /* any other status: this very request is at fault */ \
 	X(unreadable,   true)  /* 200, but not whole, no JSON, or another shape */ \
 	X(unsent,       false) /* no byte of the request left: resolve, connect, TLS */ \
@@ -30,17 +33,19 @@ enum reply_class { REPLY_CLASSES(X) N_REPLY_CLASSES };
 const char *reply_class_name(enum reply_class);
 enum reply_class reply_class_read(struct str name); /* N_REPLY_CLASSES: none of that name */
 bool reply_maybe_billed(enum reply_class);
+bool reply_is_answer(enum reply_class); /* complete, truncated, refused or blocked */
 
-struct usage {		/* tokens; -1: the reply has none, or nonsense (negative, over 2^40) */
-	int64_t in;	/* all input, cached included */
-	int64_t cached; /* part of in; 0 if not told */
-	int64_t out;	/* all that is billed as output */
+struct usage {		     /* tokens; -1: the reply has none, or nonsense (negative, over 2^40) */
+	int64_t in;	     /* all input, what was cached included */
+	int64_t cached;	     /* part of in, read from the cache; 0 if not told */
+	int64_t out;	     /* all that is billed as output, thinking included */
+	int64_t cache_write; /* another part of in, written to the cache; 0 if not told */
 };
 
 struct reply {
 	enum reply_class class;
 	struct str text;  /* complete, truncated: the model's text; in the arena */
-	struct str model; /* that answered; absent if not told */
+	struct str model; /* that answered, as its id; absent if not told */
 	struct str request_id, finish_reason;
 	struct usage usage;
 	int64_t retry_after_ms; /* a floor; -1: absent, 0, past, negative or nonsense */
@@ -58,14 +63,25 @@ struct prompt { /* built by core/prompt.h */
 struct http_reply {
 	int status; /* 0: there was none */
 	struct str
-		headers; /* "name: value\n", names in lower case: content-type, date, retry-after, x-request-id, request-id */
+		headers; /* "name: value\n", names in lower case: content-type, date, retry-after, retry-after-ms, x-request-id, request-id */
 	struct str body;
 	bool whole; /* ended as its framing said */
 };
 
 struct wire {
 	const char *name;
-	const char *path; /* after the provider's base URL */
+	const char *base_url; /* the maker's; a provider may have another */
+	const char *path;     /* after the base URL, with "{model}" for the model's id */
+	const char *auth_header, *auth_prefix; /* the maker's; a provider may have others */
+	const char *header; /* "Name: value" that every request needs; NULL: none */
+
+	/* What a model's row may say, see wire_check(). */
+	const char *const *level;  /* words of `thinking`, NULL at the end */
+	int64_t budget_min_tokens; /* of `thinking` as a number of tokens; -1: it takes none */
+	unsigned schema_modes;	   /* 1 << enum schema_mode */
+	int64_t temperature_max_milli;
+	bool thinking_bars_temperature; /* unless `thinking` is "none" */
+
 	/* The body of one call. Structured output in this API's dialect for the wants that have a schema, as the model's schema_mode says. */
 	void (*request)(const struct model *, const struct prompt *, int64_t max_output_tokens,
 			struct buf *body);
@@ -76,14 +92,22 @@ struct wire {
 
 const struct wire *wire_named(struct str name); /* NULL: none */
 
+/* What the row asks for, its wire can say. ST_INVALID: *err is "key: what is wrong; the mend". */
+enum status wire_check(const struct model *, struct err *err) MUST_CHECK;
+
+/* @id, as a reply names it, is the row's model or a dated version of it: "gpt-5.4-2026-03-05" is "gpt-5.4", "gpt-5.4-mini" is not; folders
+ * before it ("models/", "openai/") do not count. False if either is absent. */
+bool model_is(const struct model *, struct str id);
+
 /* The value of a kept header; absent if there is none. */
 struct str http_header(struct str headers, const char *name);
 
-/* Retry-After, milliseconds from @received_ms: seconds, also with a fraction, or an HTTP date (IMF-fixdate). -1: absent, 0, past,
- * negative, more than a week, or something else. */
+/* How long the headers ask to wait, milliseconds from @received_ms: retry-after-ms, or Retry-After in seconds, both also with a fraction, or
+ * as an HTTP date (IMF-fixdate). -1: absent, 0, past, negative, more than a week, or something else. */
 int64_t http_retry_after_ms(struct str headers, int64_t received_ms);
 
-/* JSON Schemas of the structured wants, as constant text: the same that core/critique.h reads by. */
-struct str want_schema(enum want); /* absent for WANT_TEXT */
+/* JSON Schemas of the structured wants, as constant text: the same that core/critique.h reads by. SCHEMA_MODE_OPENAPI: in the words of
+ * OpenAPI 3.0, which has bounds for numbers but enums of texts alone. */
+struct str want_schema(enum want, enum schema_mode); /* absent for WANT_TEXT */
 
 #endif

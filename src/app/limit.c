@@ -180,7 +180,7 @@ static void count_failure(struct limit *l)
 
 static void count_answer(struct limit *l, enum reply_class class)
 {
-	l->n_answered += class <= REPLY_refused;
+	l->n_answered += reply_is_answer(class);
 	l->n_failed = 0;
 	if (l->break_ms)
 		log_info("breaker_closed", L_STR("model", l->name));
@@ -191,6 +191,7 @@ void limit_give(struct limit *l, enum reply_class class)
 {
 	switch (class) {
 	case REPLY_unsent:
+	case REPLY_overloaded:
 	case REPLY_server_error:
 	case REPLY_credentials:
 		count_failure(l);

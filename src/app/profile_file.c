@@ -2,6 +2,7 @@
 
 #include "app/file.h"
 #include "app/suggest.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "core/prompt.h"
 #include "settings_table.h"
@@ -145,13 +146,14 @@ static void put_model_row(struct reader *r, const char *key, const struct model 
 	json_put_int(o, "temperature_milli", m->temperature_milli);
 	json_put_str(o, "schema_mode", str_c(setting_schema_modes[m->schema_mode]));
 	json_put_str(o, "max_tokens_field", m->max_tokens_field);
-	json_put_str(o, "reasoning_effort", m->reasoning_effort);
+	json_put_str(o, "thinking", m->thinking);
 	json_open(o, "prices", '[');
 	for (int i = 0; i < m->n_price; i++) {
 		json_open(o, NULL, '{');
 		json_put_int(o, "valid_from_ms", m->price[i].valid_from_ms);
 		json_put_int(o, "in", m->price[i].in);
 		json_put_int(o, "cached", m->price[i].cached);
+		json_put_int(o, "cache_write", m->price[i].cache_write);
 		json_put_int(o, "out", m->price[i].out);
 		json_close(o, '}');
 	}
@@ -169,6 +171,11 @@ static void put_model(struct reader *r, const char *role, const struct yaml *y)
 		return;
 	}
 	const struct model *model = settings_model(r->settings, y->text);
+	if (model && model->sunset_ms && clock_unix_ms() >= model->sunset_ms) {
+		fault(r, y->line, "models.%s: \"%.*s\" is past its sunset; name its successor",
+		      role, STR_ARG(y->text));
+		return;
+	}
 	if (model) {
 		put_model_row(r, role, model);
 		return;

@@ -1,7 +1,12 @@
 #include "app/profiles.h"
 
 #include "app/file.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "profile_file.h"
+
+#define DAY_MS (24 * 3600 * INT64_C(1000))
+#define SUNSET_WARN_MS (30 * DAY_MS)
 
 struct kept { /* a profile that some job has pinned and that is not loaded */
 	const struct profile *profile;
@@ -75,12 +80,36 @@ void profiles_free(struct profiles *p)
 		arena_free(p->a);
 }
 
+static bool is_used(const struct profiles *p, const struct model *model)
+{
+	for (int i = 0; i < p->n_loaded; i++) {
+		for (int role = 0; role < N_ROLES; role++) {
+			if (str_eq(p->loaded[i]->model[role].name, model->name))
+				return true;
+		}
+	}
+	return false;
+}
+
 static void keep_first(void *owner, const struct err *err)
 {
 	struct err *first = owner;
 
 	if (!first->text[0])
 		*first = *err;
+}
+
+/* Warns of models in use that will not be served for long; past the day their profiles are refused. */
+static void tell_sunsets(const struct profiles *p, const struct settings *settings)
+{
+	const int64_t now = clock_unix_ms();
+
+	for (int i = 0; i < settings->n_model; i++) {
+		const struct model *m = &settings->model[i];
+		if (m->sunset_ms && m->sunset_ms - now < SUNSET_WARN_MS && is_used(p, m))
+			log_warn("model_sunset", L_STRN("model", m->name),
+				 L_INT("days_left", (m->sunset_ms - now) / DAY_MS));
+	}
 }
 
 enum status profiles_open(const struct settings *settings, struct profiles **out, struct err *err)
@@ -90,6 +119,7 @@ enum status profiles_open(const struct settings *settings, struct profiles **out
 	struct profiles *p = load(settings, &sink);
 
 	if (sink.n == 0) {
+		tell_sunsets(p, settings);
 		*out = p;
 		return ST_OK;
 	}

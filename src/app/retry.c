@@ -32,6 +32,7 @@ int64_t retry_after_ms(struct retry_state *s, enum reply_class class, int64_t fl
 	s->n_server_error += class == REPLY_server_error;
 	switch (class) {
 	case REPLY_rate_limited:
+	case REPLY_overloaded:
 	case REPLY_credentials:
 	case REPLY_unsent:
 		break;

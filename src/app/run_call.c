@@ -228,7 +228,7 @@ static void classify(struct arena *a, const struct run_call *c, enum sent sent,
 		     const struct http_reply *http, int64_t at_ms, const char *why,
 		     struct reply *out)
 {
-	*out = (struct reply){.usage = {-1, 0, -1}, .retry_after_ms = -1};
+	*out = (struct reply){.usage = {.in = -1, .out = -1}, .retry_after_ms = -1};
 	if (sent == SENT_WHOLE) {
 		c->call.model->wire->reply(http, at_ms, a, out);
 		return;
@@ -247,6 +247,15 @@ static void log_failure(const struct run_call *c, const struct reply *reply, int
 		 L_INT("http_status", status), L_STRN("detail", detail));
 }
 
+/* Said once: an alias would say it with each reply. */
+static void tell_other_model(struct service *s, const struct reply *reply)
+{
+	if (s->told_other || !reply->model.n || model_is(s->model, reply->model))
+		return;
+	s->told_other = true;
+	log_warn("other_model", L_STRN("asked", s->model->id), L_STRN("answered", reply->model));
+}
+
 static void replied(void *owner, enum sent sent, const struct http_reply *http, int64_t latency_ms,
 		    const char *why)
 {
@@ -257,6 +266,7 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 	struct run *r = c->run;
 	struct arena *scratch; /* of failures: an outage of hours must not grow the job */
 	struct reply reply;
+	bool answered;
 
 	c->transfer = NULL;
 	on_wire(r, -1);
@@ -269,16 +279,17 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 	cfg->hooks->in_hand(cfg->owner, NULL, 0);
 	c->has_slot = c->in_flight = false;
 	limit_give(c->service->limit, reply.class);
-	if (reply.class <= REPLY_refused) { /* it had status 200 */
-		feed(c, http, &reply, at_ms, latency_ms, true);
-		return;
-	}
-	log_failure(c, &reply, http->status);
-	if (cfg->hooks->attempt_failed)
+	answered = reply_is_answer(reply.class);
+	if (answered)
+		tell_other_model(c->service, &reply);
+	else
+		log_failure(c, &reply, http->status);
+	if (!answered && cfg->hooks->attempt_failed)
 		cfg->hooks->attempt_failed(cfg->owner, c->call.model, &reply, http->status);
-	if (!retry(c, http, &reply, latency_ms)) {
-		classify(r->arena, c, sent, http, at_ms, why, &reply);
-		feed(c, http, &reply, at_ms, latency_ms, false);
+	if (answered || !retry(c, http, &reply, latency_ms)) {
+		if (scratch)
+			classify(r->arena, c, sent, http, at_ms, why, &reply);
+		feed(c, http, &reply, at_ms, latency_ms, answered);
 	}
 	arena_free(scratch);
 }

@@ -18,6 +18,7 @@ struct service { /* a model ready to be called: one for each of the settings' mo
 	const struct model *model;
 	struct endpoint endpoint;
 	struct limit *limit;
+	bool told_other; /* that another model answers in its place */
 };
 
 struct runs {

@@ -1,7 +1,9 @@
 #include "app/settings.h"
 
 #include "app/file.h"
+#include "core/wire.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 enum { CONNECT_TIMEOUT_MS = 10000 };
@@ -39,12 +41,47 @@ static enum status read_credential(struct arena *a, const struct provider *provi
 				provider->key_file);
 }
 
+/* The wire's path behind the base URL, the model's id in it as one part of a path (RFC 3986, 3.3). */
+static const char *url_of(struct arena *a, const struct provider *provider,
+			  const struct model *model)
+{
+	static const char slot[] = "{model}";
+	const char *base = provider->base_url ? provider->base_url : model->wire->base_url;
+	const char *path = model->wire->path, *at = strstr(path, slot);
+	struct buf id = BUF(3 * 4096);
+
+	if (!at)
+		return arena_printf(a, "%s%s", base, path).p;
+	for (size_t i = 0; i < model->id.n; i++) {
+		const unsigned char c = (unsigned char)model->id.p[i];
+		bool plain = isalnum(c) || strchr("-._~:@", c);
+		buf_printf(&id, plain ? "%c" : "%%%02X", c);
+	}
+	struct str url = arena_printf(a, "%s%.*s%.*s%s", base, (int)(at - path), path,
+				      STR_ARG(buf_view(&id)), at + strlen(slot));
+	buf_release(&id);
+	return url.p;
+}
+
+static const char *credential_header(struct arena *a, const struct provider *provider,
+				     const struct wire *wire, struct str credential)
+{
+	const char *name = provider->auth_header, *prefix = provider->auth_prefix;
+
+	if (!prefix)
+		prefix = name ? "" : wire->auth_prefix;
+	if (!name)
+		name = wire->auth_header;
+	return arena_printf(a, "%s: %s%.*s", name, prefix, STR_ARG(credential)).p;
+}
+
 enum status settings_endpoint(const struct settings *s, struct arena *a, const struct model *model,
 			      struct endpoint *out, struct err *err)
 {
 	const struct provider *provider = settings_provider(s, model->provider);
-	const char **header = arena_array(a, const char *, 2);
+	const char **header = arena_array(a, const char *, 3);
 	struct str credential;
+	int n_header = 0;
 
 	if (!provider)
 		return err_set(err, ST_INVALID,
@@ -55,11 +92,11 @@ enum status settings_endpoint(const struct settings *s, struct arena *a, const s
 		return ST_INVALID;
 	}
 	if (credential.p)
-		header[0] = arena_printf(a, "%s: %s%.*s", provider->auth_header,
-					 provider->auth_prefix, STR_ARG(credential))
-				    .p;
+		header[n_header++] = credential_header(a, provider, model->wire, credential);
+	if (model->wire->header)
+		header[n_header++] = model->wire->header;
 	*out = (struct endpoint){
-		.url = arena_printf(a, "%s%s", provider->base_url, model->wire->path).p,
+		.url = url_of(a, provider, model),
 		.header = header,
 		.ca_file = provider->ca_file,
 		.connect_timeout_ms = CONNECT_TIMEOUT_MS,

@@ -221,7 +221,7 @@ static void read_price(struct settings_reader *r, struct str prices, const struc
 {
 	uint64_t given = 0;
 
-	out->cached = -1;
+	out->cached = out->cache_write = -1;
 	for (const struct yaml *y = row->child; y; y = y->next) {
 		struct str key = arena_printf(r->a, "%.*s.%s", STR_ARG(prices), y->key.p);
 		int i = setting_index(key);
@@ -235,6 +235,8 @@ static void read_price(struct settings_reader *r, struct str prices, const struc
 	demand(r, IN_PRICE, setting_instance(prices), given, settings_line(r, row));
 	if (out->cached < 0)
 		out->cached = out->in;
+	if (out->cache_write < 0)
+		out->cache_write = out->in + (out->in + 3) / 4;
 }
 
 static void set_prices(struct settings_reader *r, struct str key, const struct yaml *value,
@@ -300,8 +302,11 @@ static void check_model(struct settings_reader *r, const struct model_entry *ent
 	const struct model *model = &entry->row;
 	struct origin origin = {entry->place, NULL};
 	struct suggest s = {.wanted = model->provider};
+	struct err err;
 
 	demand(r, IN_MODEL, model->name, entry->given, origin);
+	if (setting_check_model(entry, &err) != ST_OK)
+		settings_fault(r, origin, "models.%.*s.%s", STR_ARG(model->name), err.text);
 	if (!model->provider.p)
 		return;
 	for (int i = 0; i < r->out->n_provider; i++) {

@@ -4,9 +4,9 @@
 #define MICRO INT64_C(1000000)
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
-const char *const setting_samplings[] = {"send", "omit", NULL};
+const char *const setting_samplings[] = {"send", "omit", "reject", NULL};
 
-const char *const setting_schema_modes[] = {"json_schema", "json_object", "none", NULL};
+const char *const setting_schema_modes[] = {"json_schema", "json_object", "openapi", "none", NULL};
 static const char *const max_tokens_fields[] = {"max_completion_tokens", "max_tokens", NULL};
 
 /* KEY, FALLBACK (NULL: it must be given; "": there is none), what it is for, then where it goes. */
@@ -55,30 +55,32 @@ static const struct setting table[] = {
 	PATH("prompts.dir", "prompts", "folder of the prompts, with en/ and ja/ in it", SETTINGS(prompts_dir)),
 	PATH("schema.dir", "schema", "folder of the JSON Schemas", SETTINGS(schema_dir)),
 
-	ROW("url", "", URL, "providers.NAME.base_url", "https://api.openai.com/v1", "https, or http to this machine; for the provider openai OPENAI_BASE_URL is the default", PROVIDER(base_url)),
-	TEXT("providers.NAME.auth_header", "Authorization", "header that carries the credential", PROVIDER(auth_header)),
-	TEXT("providers.NAME.auth_prefix", "Bearer ", "what stands before the credential in it", PROVIDER(auth_prefix)),
+	ROW("url", "", URL, "providers.NAME.base_url", "", "https, or http to this machine; without it the address of the wire's maker, for the provider openai OPENAI_BASE_URL before it", PROVIDER(base_url)),
+	TEXT("providers.NAME.auth_header", "", "header that carries the credential; without it the one of the wire, with its prefix", PROVIDER(auth_header)),
+	TEXT("providers.NAME.auth_prefix", "", "what stands before the credential in an auth_header, as \"Bearer \"", PROVIDER(auth_prefix)),
 	TEXT("providers.NAME.key_env", "", "environment variable that holds the credential", PROVIDER(key_env)),
 	PATH("providers.NAME.key_file", "", "or the file that holds it; without both none is sent", PROVIDER(key_file)),
 	PATH("providers.NAME.ca_file", "", "certificates to trust instead of the system's", PROVIDER(ca_file)),
 
 	STRING("models.NAME.id", NULL, "the model as its provider calls it", MODEL(id)),
 	STRING("models.NAME.provider", NULL, "one of the providers above", MODEL(provider)),
-	ROW("text", "", WIRE, "models.NAME.wire", "openai", "wire format", MODEL(wire)),
+	ROW("text", "", WIRE, "models.NAME.wire", "openai", "wire format: openai, gemini or anthropic", MODEL(wire)),
 	INTEGER("tokens", 1, 100000, "models.NAME.tokens_per_kb", "600", "upper estimate of the input tokens in 1,000 bytes; caps are reserved by it", MODEL(tokens_per_kb)),
 	INTEGER("tokens", 1, 1000000000, "models.NAME.max_output_tokens", "16384", "most the model writes in one reply", MODEL(max_output_tokens)),
 	MS(1, DAY_MS, "models.NAME.timeout_ms", "60000", "longest time of one call", MODEL(timeout_ms)),
-	ROW("text", "", CHOICE, "models.NAME.sampling", "omit", "send the temperature, or omit it where the model takes none", MODEL(sampling), .choice = setting_samplings),
+	ROW("text", "", CHOICE, "models.NAME.sampling", "omit", "send the temperature, omit it where the model heeds none, or reject a row that gives one", MODEL(sampling), .choice = setting_samplings),
 	ROW("decimal", "", DECIMAL, "models.NAME.temperature", "0.7", "0 to 2, with sampling: send", MODEL(temperature_milli), .scale = 1000, .max = 2000),
-	ROW("text", "", CHOICE, "models.NAME.schema_mode", "json_schema", "how JSON is asked for: json_schema, json_object or none", MODEL(schema_mode), .choice = setting_schema_modes),
-	STRING("models.NAME.max_tokens_field", "max_completion_tokens", "max_completion_tokens, or max_tokens for older models and imitators", MODEL(max_tokens_field), .choice = max_tokens_fields),
-	STRING("models.NAME.reasoning_effort", "", "sent as it is; without it the model decides", MODEL(reasoning_effort)),
+	ROW("text", "", CHOICE, "models.NAME.schema_mode", "json_schema", "how JSON is asked for: json_schema, json_object, openapi (older Gemini) or none", MODEL(schema_mode), .choice = setting_schema_modes),
+	STRING("models.NAME.max_tokens_field", "max_completion_tokens", "of wire openai: max_completion_tokens, or max_tokens for older models and imitators", MODEL(max_tokens_field), .choice = max_tokens_fields),
+	STRING("models.NAME.thinking", "", "a level such as low, or a number of tokens, as the wire has it; without it the model decides", MODEL(thinking)),
+	ROW("date", "", DATE, "models.NAME.sunset", "", "day, UTC, from which on the maker does not serve it: refused then, warned of 30 days before", MODEL(sunset_ms)),
 	INTEGER("requests", 0, 1000000000, "models.NAME.requests_per_minute", "0", "limit of all workers together; 0 is none", LIMIT(requests_per_minute)),
 	INTEGER("calls", 0, 100000, "models.NAME.concurrency", "128", "calls open at once in one worker; 0 is no limit", LIMIT(concurrency)),
 	ROW("list", "", PRICES, "models.NAME.prices", NULL, "list prices, a row for each day from which they hold", MODEL(price)),
 	ROW("date", "", DATE, "models.NAME.prices.valid_from", NULL, "first day, UTC; the rows stand in this order", PRICE(valid_from_ms)),
 	USD("models.NAME.prices.in_usd_per_mtok", NULL, "input", PRICE(in)),
 	USD("models.NAME.prices.cached_usd_per_mtok", "", "input read from the provider's cache; without it the price of input", PRICE(cached)),
+	USD("models.NAME.prices.cache_write_usd_per_mtok", "", "input written to the provider's cache; without it a quarter over the price of input", PRICE(cache_write)),
 	USD("models.NAME.prices.out_usd_per_mtok", NULL, "output, all that is billed as such", PRICE(out)),
 };
 /* clang-format on */

@@ -130,8 +130,8 @@ static enum status store_wire(struct str text, const struct wire **field, struct
 	*field = wire_named(text);
 	if (*field)
 		return ST_OK;
-	return err_set(err, ST_INVALID, "\"%.*s\" is no wire format; give one such as openai",
-		       SHOWN(text));
+	return err_set(err, ST_INVALID,
+		       "\"%.*s\" is no wire format; give openai, gemini or anthropic", SHOWN(text));
 }
 
 /* A scalar is read as words with commas between: so a flag or the environment gives a list. */
@@ -232,4 +232,27 @@ enum status setting_store(struct arena *a, const struct setting *setting, const 
 	if (value->text.n == 0 && !setting->doc.fallback[0])
 		return ST_OK; /* as if left out */
 	return store_scalar(a, setting, value->text, folder, field, err);
+}
+
+static bool is_given(const struct model_entry *entry, const char *key)
+{
+	return entry->given >> setting_index(str_c(key)) & 1;
+}
+
+enum status setting_check_model(const struct model_entry *entry, struct err *err)
+{
+	const struct model *m = &entry->row;
+
+	if (!m->wire) /* which was told */
+		return ST_OK;
+	if (m->sampling == SAMPLING_REJECT && is_given(entry, "models.NAME.temperature"))
+		return err_set(
+			err, ST_INVALID,
+			"temperature: this model takes none (sampling: reject); leave it out");
+	if (!str_is(STR_OF("openai"), m->wire->name) &&
+	    is_given(entry, "models.NAME.max_tokens_field"))
+		return err_set(err, ST_INVALID,
+			       "max_tokens_field: wire %s has but one name for it; leave it out",
+			       m->wire->name);
+	return wire_check(m, err);
 }

@@ -11,4 +11,7 @@
 enum status setting_store(struct arena *a, const struct setting *, const struct yaml *value,
 			  const char *folder, void *base, struct err *err) MUST_CHECK;
 
+/* What the keys of a model say together. ST_INVALID: *err is "key: what is wrong; the mend". */
+enum status setting_check_model(const struct model_entry *, struct err *err) MUST_CHECK;
+
 #endif

@@ -131,8 +131,9 @@ static void attempt_failed(void *owner, const struct model *m, const struct repl
 	if (reply->class == REPLY_credentials) {
 		page_printf(
 			&t->page,
-			"provider %.*s refuses the credential, or does not know the model %.*s; mend "
-			"`providers` or `models` in the settings, or the key in the environment\n",
+			"provider %.*s refuses the credential, has no money left for it, or does not know the "
+			"model %.*s; mend `providers` or `models` in the settings, the key in the "
+			"environment, or the account\n",
 			STR_ARG(m->provider), STR_ARG(m->id));
 		reactor_stop(t->reactor);
 	}

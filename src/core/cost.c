@@ -39,12 +39,16 @@ static const struct price *price_at(const struct model *model, int64_t at_ms)
 
 int64_t cost_micro_usd(const struct model *model, struct usage usage, int64_t at_ms)
 {
-	if (usage.in < 0 || usage.out < 0 || usage.cached < 0 || usage.cached > usage.in)
-		BUG("a price asked for %lld tokens in, %lld of them cached, %lld out",
-		    (long long)usage.in, (long long)usage.cached, (long long)usage.out);
 	const struct price *price = price_at(model, at_ms);
-	int64_t in = multiply(usage.in - usage.cached, price->in);
-	int64_t cached = multiply(usage.cached, price->cached);
+
+	if (usage.in < 0 || usage.out < 0 || usage.cached < 0 || usage.cached > usage.in ||
+	    usage.cache_write < 0 || usage.cache_write > usage.in - usage.cached)
+		BUG("a price asked for %lld tokens in, %lld and %lld of them cached, %lld out",
+		    (long long)usage.in, (long long)usage.cached, (long long)usage.cache_write,
+		    (long long)usage.out);
+	int64_t in = multiply(usage.in - usage.cached - usage.cache_write, price->in);
+	int64_t cached = add(multiply(usage.cached, price->cached),
+			     multiply(usage.cache_write, price->cache_write));
 	int64_t out = multiply(usage.out, price->out);
 	return at_most(divide_up(add(add(in, cached), out), TOKENS_A_PRICE));
 }
@@ -63,7 +67,10 @@ int64_t reserve_tokens(const struct model *model, int64_t prompt_bytes, int64_t 
 int64_t reserve_micro_usd(const struct model *model, int64_t prompt_bytes,
 			  int64_t max_output_tokens, int64_t at_ms)
 {
+	const struct price *price = price_at(model, at_ms);
 	struct usage worst = {.in = prompt_tokens(model, prompt_bytes), .out = max_output_tokens};
 
+	if (price->cache_write > price->in)
+		worst.cache_write = worst.in;
 	return cost_micro_usd(model, worst, at_ms);
 }

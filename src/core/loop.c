@@ -319,8 +319,8 @@ static void charge_reply(struct loop *l, const struct fact *f, const struct call
 		charge_reserve(l, c, out);
 		return;
 	}
-	for (int i = 0; i < N_ROLES && !str_eq(answered->id, f->reply.model); i++)
-		if (str_eq(l->profile->model[i].id, f->reply.model) && f->reply.model.n)
+	for (int i = 0; i < N_ROLES && !model_is(answered, f->reply.model); i++)
+		if (model_is(&l->profile->model[i], f->reply.model))
 			answered = &l->profile->model[i];
 	l->history.tokens_in += f->reply.usage.in;
 	l->history.tokens_cached += f->reply.usage.cached;

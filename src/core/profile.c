@@ -6,6 +6,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#define TOKENS_MAX INT64_C(1000000000)
+#define MICRO_USD_MAX INT64_C(1000000000000)
+
 enum { VERSION = 1, NAME_BYTES_MAX = 64, ITERATIONS_UNASKED_MAX = 3 };
 
 /* By the values of their enums; NULL at the end. */
@@ -13,8 +16,9 @@ static const char *const mode_names[] = {"oneshot", "critic_refiner", NULL};
 static const char *const role_names[] = {"generator", "critic", "refiner", NULL};
 static const char *const stakes_names[] = {"low", "normal", "high", NULL};
 static const char *const language_names[] = {"en", "ja", NULL};
-static const char *const sampling_names[] = {"send", "omit", NULL};
-static const char *const schema_mode_names[] = {"json_schema", "json_object", "none", NULL};
+static const char *const sampling_names[] = {"send", "omit", "reject", NULL};
+static const char *const schema_mode_names[] = {"json_schema", "json_object", "openapi", "none",
+						NULL};
 static const char *const max_tokens_names[] = {"max_completion_tokens", "max_tokens", NULL};
 
 const char *role_name(enum role role)
@@ -30,6 +34,13 @@ const char *stakes_name(enum stakes stakes)
 const char *language_name(enum language language)
 {
 	return language_names[language];
+}
+
+int64_t model_thinking_tokens(const struct model *m)
+{
+	int64_t tokens;
+
+	return m->thinking.p && str_to_int(m->thinking, 0, TOKENS_MAX, &tokens) ? tokens : -1;
 }
 
 /*
@@ -171,13 +182,12 @@ static bool read_ints(struct reader *r, const struct json *o, const struct int_k
 	return true;
 }
 
-#define TOKENS_MAX INT64_C(1000000000)
-#define MICRO_USD_MAX INT64_C(1000000000000)
 #define DAY_MS INT64_C(86400000)
 
 static bool read_price(struct reader *r, const struct json *o, struct price *out)
 {
-	static const char *const keys[] = {"cached", "in", "out", "valid_from_ms", NULL};
+	static const char *const keys[] = {"cache_write", "cached",	   "in",
+					   "out",	  "valid_from_ms", NULL};
 	static const struct int_key ints[] = {
 		{"cached", 0, MICRO_USD_MAX, offsetof(struct price, cached)},
 		{"in", 0, MICRO_USD_MAX, offsetof(struct price, in)},
@@ -186,7 +196,11 @@ static bool read_price(struct reader *r, const struct json *o, struct price *out
 		{0},
 	};
 
-	return only(r, o, keys) && read_ints(r, o, ints, out);
+	if (!only(r, o, keys) || !read_ints(r, o, ints, out))
+		return false;
+	out->cache_write = out->in; /* in profiles of before it had a price */
+	return !json_get(o, "cache_write") ||
+	       read_int(r, o, "cache_write", 0, MICRO_USD_MAX, &out->cache_write);
 }
 
 static bool read_prices(struct reader *r, const struct json *o, struct model *out)
@@ -237,6 +251,7 @@ static bool read_model(struct reader *r, const struct json *o, struct model *out
 					   "sampling",
 					   "schema_mode",
 					   "temperature_milli",
+					   "thinking",
 					   "timeout_ms",
 					   "tokens_per_kb",
 					   "wire",
@@ -248,6 +263,8 @@ static bool read_model(struct reader *r, const struct json *o, struct model *out
 		{"tokens_per_kb", 1, 100000, offsetof(struct model, tokens_per_kb)},
 		{0},
 	};
+	/* What it was called before; a stored profile is read again as it is. */
+	const char *thinking = json_get(o, "reasoning_effort") ? "reasoning_effort" : "thinking";
 	int field, sampling, schema_mode;
 
 	if (!only(r, o, keys) || !read_text(r, o, "id", &out->id) ||
@@ -261,8 +278,7 @@ static bool read_model(struct reader *r, const struct json *o, struct model *out
 	out->max_tokens_field = str_c(max_tokens_names[field]);
 	out->sampling = (enum sampling)sampling;
 	out->schema_mode = (enum schema_mode)schema_mode;
-	return is_null(o, "reasoning_effort") ||
-	       read_text(r, o, "reasoning_effort", &out->reasoning_effort);
+	return is_null(o, thinking) || read_text(r, o, thinking, &out->thinking);
 }
 
 /* In mode oneshot nobody but the generator needs a model: null leaves the row empty. */
@@ -429,11 +445,18 @@ static bool check_rules(struct reader *r, const struct json *o, const struct pro
 			r, "models.critic.id: the generator's model may not judge its own drafts; "
 			   "give the critic another one");
 	for (int i = 0; i < N_ROLES; i++) {
-		if (p->model[i].id.p && p->output_tokens[i] > p->model[i].max_output_tokens)
+		const struct model *m = &p->model[i];
+		if (m->id.p && p->output_tokens[i] > m->max_output_tokens)
 			return REFUSE(
 				r,
 				"output_tokens.%s: over the model's max_output_tokens; at most %" PRId64,
-				role_names[i], p->model[i].max_output_tokens);
+				role_names[i], m->max_output_tokens);
+		if (m->id.p && p->output_tokens[i] <= model_thinking_tokens(m))
+			return REFUSE(
+				r,
+				"output_tokens.%s: the model may use them all for thinking; give "
+				"more than its thinking tokens, %" PRId64,
+				role_names[i], model_thinking_tokens(m));
 	}
 	return true;
 }

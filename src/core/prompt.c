@@ -95,7 +95,7 @@ static void put_schema(struct rendering *r)
 		    "; `text` is the text itself, `confidence` from 0 to 1 tells how sure you are that it keeps every constraint",
 		    "。`text` は本文そのもの、`confidence` は本文がすべての条件を満たしているという確信の度合い（0 から 1）とする");
 	buf_puts(r->out, ":\n");
-	buf_str(r->out, want_schema(r->want));
+	buf_str(r->out, want_schema(r->want, SCHEMA_MODE_JSON_SCHEMA));
 }
 
 /* --- what stands for the job's variables --- */

@@ -1,11 +1,12 @@
-#include "core/wire.h"
+#include "wire_parts.h"
 
 #include "base/clock.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 /* The formats, one a line: wire_NAME.c defines wire_NAME. */
-#define FORMATS(X) X(openai)
+#define FORMATS(X) X(openai) X(gemini) X(anthropic)
 
 #define X(name) extern const struct wire wire_##name;
 FORMATS(X)
@@ -23,6 +24,69 @@ const struct wire *wire_named(struct str name)
 	}
 	return NULL;
 }
+
+/* --- what a model's row may say --- */
+
+static enum status check_thinking(const struct model *m, struct err *err)
+{
+	const struct wire *w = m->wire;
+	const int64_t tokens = model_thinking_tokens(m), least = w->budget_min_tokens;
+	char words[100] = "", number[80] = "";
+
+	if (!m->thinking.p || str_among(m->thinking, w->level) >= 0 ||
+	    (least >= 0 && tokens >= least && tokens < m->max_output_tokens))
+		return ST_OK;
+	for (int i = 0; w->level[i]; i++)
+		snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s",
+			 i ? ", " : "", w->level[i]);
+	if (least >= 0)
+		snprintf(number, sizeof(number),
+			 ", or tokens from %" PRId64 " to under max_output_tokens", least);
+	return err_set(err, ST_INVALID,
+		       "thinking: wire %s does not know \"%.*s\"; give one of %s%s", w->name,
+		       STR_ARG(str_cut(m->thinking, 60)), words, number);
+}
+
+enum status wire_check(const struct model *m, struct err *err)
+{
+	const struct wire *w = m->wire;
+	const bool thinks = m->thinking.p && !str_is(m->thinking, "none");
+
+	if (check_thinking(m, err) != ST_OK)
+		return ST_INVALID;
+	if (!(w->schema_modes >> m->schema_mode & 1))
+		return err_set(err, ST_INVALID,
+			       "schema_mode: wire %s has no such mode; give json_schema or none",
+			       w->name);
+	if (m->sampling != SAMPLING_SEND)
+		return ST_OK;
+	if (m->temperature_milli > w->temperature_max_milli)
+		return err_set(err, ST_INVALID,
+			       "temperature: wire %s takes at most %" PRId64 "; lower it", w->name,
+			       w->temperature_max_milli / 1000);
+	if (thinks && w->thinking_bars_temperature)
+		return err_set(
+			err, ST_INVALID,
+			"sampling: wire %s takes no temperature from a model that thinks; give omit",
+			w->name);
+	return ST_OK;
+}
+
+bool model_is(const struct model *m, struct str id)
+{
+	struct str asked = m->id;
+
+	for (const char *slash; asked.n && (slash = memchr(asked.p, '/', asked.n));)
+		asked = str_sub(asked, (size_t)(slash - asked.p) + 1, asked.n);
+	for (const char *slash; id.n && (slash = memchr(id.p, '/', id.n));)
+		id = str_sub(id, (size_t)(slash - id.p) + 1, id.n);
+	if (asked.n == 0 || id.n < asked.n || memcmp(id.p, asked.p, asked.n) != 0)
+		return false;
+	return id.n == asked.n || ((id.p[asked.n] == '-' || id.p[asked.n] == '@') &&
+				   str_only(str_sub(id, asked.n + 1, id.n), "0123456789-"));
+}
+
+/* --- classes --- */
 
 static const struct {
 	const char *name;
@@ -52,6 +116,13 @@ bool reply_maybe_billed(enum reply_class class)
 	return classes[class].maybe_billed;
 }
 
+bool reply_is_answer(enum reply_class class)
+{
+	return class <= REPLY_blocked;
+}
+
+/* --- headers --- */
+
 struct str http_header(struct str headers, const char *name)
 {
 	size_t n_name = strlen(name);
@@ -74,26 +145,24 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* "34" or "34.07" seconds; digits after the third are cut. -1: no such number, or over the maximum. */
-static int64_t read_seconds_ms(struct str s)
+int64_t wait_read_ms(struct str s, int64_t unit_ms)
 {
-	int64_t seconds = 0, ms = 0, weight_ms = 100;
+	int64_t whole = 0, fraction = 0, weight = 100;
 	size_t i = 0;
 
-	for (; i < s.n && is_digit(s.p[i]) && seconds <= RETRY_AFTER_MAX_MS; i++)
-		seconds = seconds * 10 + (s.p[i] - '0');
-	if (i == 0 || seconds > RETRY_AFTER_MAX_MS / 1000)
+	for (; i < s.n && is_digit(s.p[i]) && whole <= RETRY_AFTER_MAX_MS; i++)
+		whole = whole * 10 + (s.p[i] - '0');
+	if (i == 0 || (i < s.n && (s.p[i] != '.' || i + 1 == s.n)))
 		return -1;
-	if (i == s.n)
-		return seconds * 1000;
-	if (s.p[i] != '.' || i + 1 == s.n)
-		return -1;
-	for (i++; i < s.n; i++, weight_ms /= 10) {
+	for (i++; i < s.n; i++, weight /= 10) {
 		if (!is_digit(s.p[i]))
 			return -1;
-		ms += (s.p[i] - '0') * weight_ms;
+		fraction += (s.p[i] - '0') * weight;
 	}
-	return seconds * 1000 + ms;
+	if (whole > RETRY_AFTER_MAX_MS / unit_ms)
+		return -1;
+	int64_t ms = whole * unit_ms + fraction * unit_ms / 1000;
+	return ms > 0 && ms <= RETRY_AFTER_MAX_MS ? ms : -1;
 }
 
 /* "Sun, 06 Nov 1994 08:49:37 GMT" (IMF-fixdate of RFC 9110, 5.6.7; its two obsolete forms are not read). */
@@ -116,49 +185,77 @@ static bool read_http_date(struct str s, int64_t *unix_ms)
 
 int64_t http_retry_after_ms(struct str headers, int64_t received_ms)
 {
+	int64_t ms = wait_read_ms(http_header(headers, "retry-after-ms"), 1), date_ms;
 	struct str value = http_header(headers, "retry-after");
-	int64_t ms, date_ms;
 
-	if (!value.p)
-		return -1;
-	ms = read_http_date(value, &date_ms) ? date_ms - received_ms : read_seconds_ms(value);
+	if (ms > 0)
+		return ms;
+	if (!read_http_date(value, &date_ms))
+		return wait_read_ms(value, 1000);
+	ms = date_ms - received_ms;
 	return ms > 0 && ms <= RETRY_AFTER_MAX_MS ? ms : -1;
 }
 
+/* --- structured output --- */
+
 /* clang-format off */
-#define ISSUE_SCHEMA \
+#define CLOSED ",\"additionalProperties\":false"
+#define SEVERITY_ENUM "\"enum\":[1,2,3,4,5]"
+#define SEVERITY_BOUNDS "\"minimum\":1,\"maximum\":5"
+
+#define ISSUE_SCHEMA(severity, closed) \
 	"{\"type\":\"object\",\"properties\":{" \
 	"\"category\":{\"type\":\"string\"}," \
 	"\"snippet\":{\"type\":\"string\"}," \
 	"\"suggestion\":{\"type\":\"string\"}," \
-	"\"severity\":{\"type\":\"integer\",\"enum\":[1,2,3,4,5]}}," \
-	"\"required\":[\"category\",\"snippet\",\"suggestion\",\"severity\"],\"additionalProperties\":false}"
+	"\"severity\":{\"type\":\"integer\"," severity "}}," \
+	"\"required\":[\"category\",\"snippet\",\"suggestion\",\"severity\"]" closed "}"
 
-#define CRITIQUE_SCHEMA \
+#define CRITIQUE_SCHEMA(severity, closed) \
 	"{\"type\":\"object\",\"properties\":{" \
-	"\"issues\":{\"type\":\"array\",\"items\":" ISSUE_SCHEMA "}," \
+	"\"issues\":{\"type\":\"array\",\"items\":" ISSUE_SCHEMA(severity, closed) "}," \
 	"\"reasons\":{\"type\":\"string\"}," \
 	"\"score\":{\"type\":\"number\"}," \
 	"\"verdict\":{\"type\":\"string\",\"enum\":[\"pass\",\"fail\"]}}," \
-	"\"required\":[\"issues\",\"reasons\",\"score\",\"verdict\"],\"additionalProperties\":false}"
+	"\"required\":[\"issues\",\"reasons\",\"score\",\"verdict\"]" closed "}"
 
-#define CONFIDENT_TEXT_SCHEMA \
+#define CONFIDENT_TEXT_SCHEMA(closed) \
 	"{\"type\":\"object\",\"properties\":{" \
 	"\"text\":{\"type\":\"string\"}," \
 	"\"confidence\":{\"type\":\"number\"}}," \
-	"\"required\":[\"text\",\"confidence\"],\"additionalProperties\":false}"
+	"\"required\":[\"text\",\"confidence\"]" closed "}"
 /* clang-format on */
 
 /* As strict decoders take it: no bounds, every member required, and evidence before the judgement that rests on it. */
-struct str want_schema(enum want want)
+struct str want_schema(enum want want, enum schema_mode mode)
 {
+	const bool openapi = mode == SCHEMA_MODE_OPENAPI;
+
 	switch (want) {
 	case WANT_TEXT:
 		return (struct str){NULL, 0};
 	case WANT_CRITIQUE:
-		return STR_OF(CRITIQUE_SCHEMA);
+		return openapi ? STR_OF(CRITIQUE_SCHEMA(SEVERITY_BOUNDS, ""))
+			       : STR_OF(CRITIQUE_SCHEMA(SEVERITY_ENUM, CLOSED));
 	case WANT_CONFIDENT_TEXT:
-		return STR_OF(CONFIDENT_TEXT_SCHEMA);
+		return openapi ? STR_OF(CONFIDENT_TEXT_SCHEMA(""))
+			       : STR_OF(CONFIDENT_TEXT_SCHEMA(CLOSED));
 	}
 	BUG("no want %d", (int)want);
+}
+
+/* --- requests --- */
+
+/* 700 is 0.7, without a detour through a double. */
+void put_temperature(struct json_out *o, const struct model *model)
+{
+	const int64_t milli = model->temperature_milli;
+	char text[48];
+
+	if (model->sampling != SAMPLING_SEND)
+		return;
+	int n = snprintf(text, sizeof(text), "%" PRId64 ".%03" PRId64, milli / 1000, milli % 1000);
+	while (text[n - 1] == '0' && text[n - 2] != '.')
+		n--;
+	json_put_raw(o, "temperature", (struct str){text, (size_t)n});
 }

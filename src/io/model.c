@@ -164,8 +164,8 @@ static bool name_is(struct str name, const char *c)
 
 static void read_header(struct transfer *t, struct str line)
 {
-	static const char *const kept[] = {"content-type", "date", "retry-after", "x-request-id",
-					   "request-id"};
+	static const char *const kept[] = {"content-type",   "date",	     "retry-after",
+					   "retry-after-ms", "x-request-id", "request-id"};
 	int64_t colon = str_find(line, STR_OF(":"), 0);
 
 	if (colon < 0 || !text_is_utf8(line)) /* it is kept as text */

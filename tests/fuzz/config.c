@@ -86,7 +86,8 @@ static void check_settings(struct fuzz *f, const struct settings *s)
 	FUZZ_TRUE(f, s->in_flight >= 1 && s->lease_ms >= 1 && s->drain_ms >= 0);
 	FUZZ_TRUE(f, s->n_job_topic >= 1 && s->kafka_brokers[0] && s->kafka_group[0]);
 	for (int i = 0; i < s->n_provider; i++) {
-		endpoint = (struct endpoint){.url = s->provider[i].base_url};
+		endpoint = (struct endpoint){
+			.url = s->provider[i].base_url ? s->provider[i].base_url : "https://x"};
 		FUZZ_TRUE(f, is_name(s->provider[i].name));
 		FUZZ_TRUE(f, endpoint_check(&endpoint, &err) == ST_OK);
 	}

@@ -69,8 +69,8 @@ static const struct call *open_call(const struct play *p, int64_t call_no)
 static struct http_reply failure(enum reply_class class)
 {
 	static const int status[N_REPLY_CLASSES] = {
-		[REPLY_rate_limited] = 429, [REPLY_server_error] = 503, [REPLY_credentials] = 401,
-		[REPLY_rejected] = 400,	    [REPLY_unreadable] = 200,
+		[REPLY_rate_limited] = 429, [REPLY_overloaded] = 503, [REPLY_server_error] = 500,
+		[REPLY_credentials] = 401,  [REPLY_rejected] = 400,   [REPLY_unreadable] = 200,
 	};
 	struct http_reply http = {.status = status[class], .whole = true};
 

@@ -104,13 +104,14 @@ static void read_fact(struct reader *r, struct trace_step *s)
 {
 	struct str name = word(r);
 
-	*s = (struct trace_step){.line = r->line,
-				 .type = fact_read(name),
-				 .call_no = -1,
-				 .reply = {.finish_reason = STR_OF("stop"), .usage = {100, 0, 50}},
-				 .active_ms = -1,
-				 .output_cap = -1,
-				 .time_left_ms = -1};
+	*s = (struct trace_step){
+		.line = r->line,
+		.type = fact_read(name),
+		.call_no = -1,
+		.reply = {.finish_reason = STR_OF("stop"), .usage = {.in = 100, .out = 50}},
+		.active_ms = -1,
+		.output_cap = -1,
+		.time_left_ms = -1};
 	if (s->type == N_FACT_TYPES)
 		REFUSE(r, "there is no fact \"%.*s\"", STR_ARG(name));
 	if (s->type == FACT_replied || s->type == FACT_call_failed)

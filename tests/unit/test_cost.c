@@ -15,7 +15,7 @@ static const struct model model = {.tokens_per_kb = 400, .price = prices, .n_pri
 
 static int64_t cost(int64_t in, int64_t cached, int64_t out)
 {
-	return cost_micro_usd(&model, (struct usage){in, cached, out}, 700);
+	return cost_micro_usd(&model, (struct usage){in, cached, out, 0}, 700);
 }
 
 static void a_thousand_in_and_200_out_cost_6000_micro_usd(void **state)
@@ -36,9 +36,9 @@ static void a_call_is_rounded_up_once(void **state)
 	static const struct price cheap = {.in = 300000, .cached = 300000, .out = 300000};
 	static const struct model small = {.price = &cheap, .n_price = 1};
 
-	assert_int_equal(cost_micro_usd(&small, (struct usage){1, 0, 0}, 0), 1);
-	assert_int_equal(cost_micro_usd(&small, (struct usage){2, 1, 1}, 0), 1);
-	assert_int_equal(cost_micro_usd(&small, (struct usage){2, 1, 2}, 0), 2);
+	assert_int_equal(cost_micro_usd(&small, (struct usage){1, 0, 0, 0}, 0), 1);
+	assert_int_equal(cost_micro_usd(&small, (struct usage){2, 1, 1, 0}, 0), 1);
+	assert_int_equal(cost_micro_usd(&small, (struct usage){2, 1, 2, 0}, 0), 2);
 }
 
 static void the_row_in_force_at_the_time_counts(void **state)
@@ -73,6 +73,19 @@ static void a_reserve_is_the_worst_case(void **state)
 	assert_int_equal(reserve_micro_usd(&model, 1001, 200, 1000), 2 * (401 * 3 + 200 * 15));
 }
 
+/* 1,000 in, of which 600 are read from the cache and 300 written to it: 100 * 3 + 600 * 0.3 + 300 * 3.75 = 1605. */
+static void what_is_written_to_the_cache_has_its_own_price(void **state)
+{
+	static const struct price dear = {
+		.in = 3000000, .cached = 300000, .out = 15000000, .cache_write = 3750000};
+	static const struct model writer = {.tokens_per_kb = 400, .price = &dear, .n_price = 1};
+	const struct usage u = {.in = 1000, .cached = 600, .cache_write = 300};
+
+	assert_int_equal(cost_micro_usd(&writer, u, 0), 1605);
+	/* The worst case is that all of the prompt is written. */
+	assert_int_equal(reserve_micro_usd(&writer, 1000, 200, 0), 400 * 3750 / 1000 + 200 * 15);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -82,6 +95,7 @@ int main(void)
 		cmocka_unit_test(the_row_in_force_at_the_time_counts),
 		cmocka_unit_test(what_cannot_be_counted_is_the_maximum),
 		cmocka_unit_test(a_reserve_is_the_worst_case),
+		cmocka_unit_test(what_is_written_to_the_cache_has_its_own_price),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

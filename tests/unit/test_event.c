@@ -118,11 +118,11 @@ static void play(struct fixture *f, const char *job_json, const char *const *rep
 		fact.stop = STOP_cancelled;
 		if (!*reply || out.finished)
 			continue;
-		fact.http =
-			case_completion(f->a, &(struct completion){.text = str_c(*reply++),
-								   .finish_reason = STR("stop"),
-								   .model = out.call[0].model->id,
-								   .usage = {100, 0, 50}});
+		fact.http = case_completion(f->a,
+					    &(struct completion){.text = str_c(*reply++),
+								 .finish_reason = STR("stop"),
+								 .model = out.call[0].model->id,
+								 .usage = {.in = 100, .out = 50}});
 		out.call[0].model->wire->reply(&fact.http, fact.at_ms, f->a, &fact.reply);
 	}
 	make_events(f, profile, loop_history(loop));

@@ -173,12 +173,12 @@ static void give_n(struct world *w, enum reply_class class, int n)
 
 static void five_failures_in_a_row_open_the_breaker(void **state)
 {
-	static const enum reply_class of_a_model[] = {REPLY_unsent, REPLY_server_error,
-						      REPLY_credentials};
+	static const enum reply_class of_a_model[] = {REPLY_unsent, REPLY_overloaded,
+						      REPLY_server_error, REPLY_credentials};
 
 	struct world *w = *state;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 4; i++) {
 		if (w->limit)
 			limit_free(w->limit);
 		w->limit = limit_new(w->reactor, "m", 0, 0);
@@ -235,7 +235,7 @@ static void only_answers_are_counted(void **state)
 	take(w, N_REPLY_CLASSES);
 	for (int class = 0; class < N_REPLY_CLASSES; class ++)
 		limit_give(w->limit, (enum reply_class) class);
-	assert_int_equal(limit_n_answered(w->limit), 3); /* complete, truncated, refused */
+	assert_int_equal(limit_n_answered(w->limit), 4); /* complete, truncated, refused, blocked */
 }
 
 int main(void)

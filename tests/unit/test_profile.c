@@ -123,11 +123,12 @@ static void a_profile_is_read_whole(void **state)
 	assert_int_equal(critic->temperature_milli, 700);
 	assert_int_equal(critic->schema_mode, SCHEMA_MODE_JSON_SCHEMA);
 	assert_str(critic->max_tokens_field, "max_tokens");
-	assert_null(critic->reasoning_effort.p);
+	assert_null(critic->thinking.p);
 	assert_int_equal(critic->n_price, 1);
 	assert_int_equal(critic->price[0].in, 3000000);
 	assert_int_equal(critic->price[0].cached, 300000);
 	assert_int_equal(critic->price[0].out, 15000000);
+	assert_int_equal(critic->price[0].cache_write, 3000000); /* not told: as input */
 }
 
 static void the_hash_is_of_the_text(void **state)
@@ -149,15 +150,49 @@ static void nothing_is_borrowed_from_the_text(void **state)
 	assert_str(p->json, whole);
 }
 
+/* The profile with the critic's thinking by its name of today, where the order of keys wants it. */
+#define THINKING(json)                                                                             \
+	with(*state,                                                                               \
+	     "\"reasoning_effort\":null,\"sampling\":\"omit\",\"schema_mode\":\"json_schema\","    \
+	     "\"temperature_milli\":700,",                                                         \
+	     "\"sampling\":\"omit\",\"schema_mode\":\"json_schema\",\"temperature_milli\":700,"    \
+	     "\"thinking\":" json ",")
+
 static void what_is_left_open_is_null(void **state)
 {
 	const struct profile *p =
 		read_good(*state, with(*state, "\"gate_permille\":900", "\"gate_permille\":null"));
 
 	assert_false(p->gate);
-	p = read_good(*state,
-		      with(*state, "\"reasoning_effort\":null", "\"reasoning_effort\":\"low\""));
-	assert_str(p->model[ROLE_CRITIC].reasoning_effort, "low");
+}
+
+/* Jobs of before have profiles with the names of before. */
+static void a_stored_profile_of_before_is_still_read(void **state)
+{
+	const struct profile *p =
+		read_good(*state, with(*state, "\"reasoning_effort\":null,\"sampling\":\"omit\"",
+				       "\"reasoning_effort\":\"low\",\"sampling\":\"omit\""));
+
+	assert_str(p->model[ROLE_CRITIC].thinking, "low");
+	p = read_good(*state, THINKING("\"high\""));
+	assert_str(p->model[ROLE_CRITIC].thinking, "high");
+	refused(*state, "\"reasoning_effort\":null,\"sampling\"", "\"sampling\"",
+		"models.critic.thinking: missing; ");
+	p = read_good(*state, with(*state, "[{\"cached\"", "[{\"cache_write\":3750000,\"cached\""));
+	assert_int_equal(p->model[ROLE_CRITIC].price[0].cache_write, 3750000);
+}
+
+/* The cap of output is the sum of thoughts and text. */
+static void thinking_leaves_room_for_a_text(void **state)
+{
+	const struct profile *p = read_good(*state, THINKING("\"799\""));
+	struct err err = {""};
+
+	assert_int_equal(model_thinking_tokens(&p->model[ROLE_CRITIC]), 799);
+	assert_int_equal(model_thinking_tokens(&p->model[ROLE_GENERATOR]), -1);
+	assert_int_equal(profile_read(*state, THINKING("\"800\""), &p, &err), ST_INVALID);
+	assert_true(
+		str_starts(str_c(err.text), "output_tokens.critic: the model may use them all "));
 }
 
 /* The same meaning in other bytes would be another hash. */
@@ -292,6 +327,8 @@ int main(void)
 		WITH_ARENA(the_hash_is_of_the_text),
 		WITH_ARENA(nothing_is_borrowed_from_the_text),
 		WITH_ARENA(what_is_left_open_is_null),
+		WITH_ARENA(a_stored_profile_of_before_is_still_read),
+		WITH_ARENA(thinking_leaves_room_for_a_text),
 		WITH_ARENA(only_canonical_text_is_a_profile),
 		WITH_ARENA(a_fault_is_told_by_its_path_and_mend),
 		WITH_ARENA(checks_are_a_hundred_at_most),

@@ -153,7 +153,7 @@ static void model_rows_and_prompts_are_written_out(void **state)
 	const struct model *row = settings_model(&settings, STR_OF("critiquing"));
 
 	assert_true(str_eq(p->model[ROLE_CRITIC].id, row->id));
-	assert_true(str_eq(p->model[ROLE_CRITIC].reasoning_effort, row->reasoning_effort));
+	assert_true(str_eq(p->model[ROLE_CRITIC].thinking, row->thinking));
 	assert_int_equal(p->model[ROLE_CRITIC].sampling, row->sampling);
 	assert_int_equal(p->model[ROLE_CRITIC].schema_mode, row->schema_mode);
 	assert_int_equal(p->model[ROLE_CRITIC].price[0].out, row->price[0].out);
@@ -161,6 +161,24 @@ static void model_rows_and_prompts_are_written_out(void **state)
 	assert_true(p->prompt[LANG_JA][ROLE_CRITIC].n > 0);
 	assert_true(p->rubric[LANG_EN].n > 0);
 	profiles_free(profiles);
+}
+
+/* The critic's row says that its model goes, at @day. */
+static void read_sunset(const char *day)
+{
+	struct flag flags[] = {{"profiles.dir", folder}, {"models.critiquing.sunset", day}};
+	struct err err;
+
+	assert_int_equal(settings_read(a, "config/draftmill.yaml", flags, 2, &settings, &err),
+			 ST_OK);
+}
+
+static void a_model_past_its_sunset_is_refused_where_it_is_used(void **state)
+{
+	read_sunset("2026-01-01");
+	assert_fault("", 4, "models.critic: \"critiquing\" is past its sunset; name its successor");
+	read_sunset("9000-01-01");
+	profiles_free(open_note(""));
 }
 
 static void a_profile_is_named_by_what_it_says_not_by_how(void **state)
@@ -291,6 +309,7 @@ int main(void)
 		TEST(what_is_left_out_has_its_default),
 		TEST(scalars_have_the_type_of_their_key),
 		TEST(model_rows_and_prompts_are_written_out),
+		TEST(a_model_past_its_sunset_is_refused_where_it_is_used),
 		TEST(a_profile_is_named_by_what_it_says_not_by_how),
 		TEST(in_mode_oneshot_a_critic_is_not_needed),
 		TEST(faults_have_file_line_and_mend),

@@ -282,8 +282,10 @@ static void a_reply_that_is_json_is_asked_for_with_its_schema(void **state)
 			if (want == WANT_TEXT)
 				assert_str(buf_view(&prompt.system), "a\nb");
 			else
-				assert_true(has(buf_view(&prompt.system),
-						arena_str(a, want_schema(want)).p));
+				assert_true(
+					has(buf_view(&prompt.system),
+					    arena_str(a, want_schema(want, SCHEMA_MODE_JSON_SCHEMA))
+						    .p));
 			release(&prompt);
 		}
 	}

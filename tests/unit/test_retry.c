@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-static const enum reply_class without_end[] = {REPLY_rate_limited, REPLY_server_error,
-					       REPLY_credentials, REPLY_unsent};
+static const enum reply_class without_end[] = {REPLY_rate_limited, REPLY_overloaded,
+					       REPLY_server_error, REPLY_credentials, REPLY_unsent};
 
 static int64_t after(struct retry_state *s, enum reply_class class, uint32_t random)
 {

@@ -171,14 +171,14 @@ static void the_environment_sets_a_key_of_a_named_provider(void **state)
 static void OPENAI_BASE_URL_is_the_default_of_openai(void **state)
 {
 	read_text(a_model);
-	assert_string_equal(settings.provider[0].base_url, "https://api.openai.com/v1");
+	assert_null(settings.provider[0].base_url); /* its wire knows */
 	setenv("OPENAI_BASE_URL", "https://gateway.example/v1", 1);
 	read_text(a_model);
 	assert_string_equal(settings.provider[0].base_url, "https://gateway.example/v1");
 	read_text("providers:\n  openai:\n    base_url: https://file.example/v1\n");
 	assert_string_equal(settings.provider[0].base_url, "https://file.example/v1");
 	read_text("providers:\n  other:\n    key_env: K\n");
-	assert_string_equal(settings.provider[0].base_url, "https://api.openai.com/v1");
+	assert_null(settings.provider[0].base_url);
 }
 
 static void any_property_of_librdkafka_can_be_given(void **state)
@@ -296,6 +296,32 @@ static void a_model_has_a_known_provider_an_id_and_a_price(void **state)
 			       "you mean openai\n"));
 }
 
+static int read_row(const char *keys)
+{
+	char text[600];
+
+	snprintf(text, sizeof(text), "%s%s", a_model, keys);
+	return read_text(text);
+}
+
+static void a_row_asks_for_no_more_than_its_model_takes(void **state)
+{
+	assert_int_equal(read_row("    sampling: reject\n    sunset: 2027-11-17\n"), 0);
+	assert_int_equal(settings.model[0].sampling, SAMPLING_REJECT);
+	assert_int_equal(settings.model[0].sunset_ms,
+			 INT64_C(1826409600000)); /* date -d 2027-11-17Z +%s */
+	assert_int_equal(read_row("    sampling: reject\n    temperature: 0.2\n"), 1);
+	assert_non_null(strstr(faults, ": models.drafting.temperature: this model takes none "));
+	assert_int_equal(read_row("    wire: gemini\n    max_tokens_field: max_tokens\n"), 1);
+	assert_non_null(strstr(faults, ": models.drafting.max_tokens_field: wire gemini has "));
+	assert_int_equal(read_row("    wire: gemini\n    thinking: 1024\n"), 0);
+	assert_true(str_is(settings.model[0].thinking, "1024"));
+	assert_int_equal(read_row("    wire: openai\n    thinking: 1024\n"), 1);
+	assert_non_null(strstr(faults, ": models.drafting.thinking: wire openai does not know "));
+	assert_int_equal(read_row("    wire: vertex\n"), 1);
+	assert_non_null(strstr(faults, "give openai, gemini or anthropic"));
+}
+
 /* ---- prices ---- */
 
 static int read_prices(const char *rows)
@@ -327,6 +353,12 @@ static void prices_are_exact_and_hold_from_their_day(void **state)
 	assert_int_equal(price[1].in, 123456);
 	assert_int_equal(price[1].cached, 2800);
 	assert_int_equal(price[1].out, 3750000);
+	assert_int_equal(price[0].cache_write, 1250); /* not told: a quarter over input */
+	assert_int_equal(price[1].cache_write, 123456 + 30864);
+	assert_int_equal(read_prices("    - {valid_from: 1970-01-02, in_usd_per_mtok: 2, "
+				     "cache_write_usd_per_mtok: 4, out_usd_per_mtok: 10}\n"),
+			 0);
+	assert_int_equal(settings.model[0].price[0].cache_write, 4000000);
 }
 
 static void implausible_prices_are_refused_with_their_unit(void **state)
@@ -398,6 +430,60 @@ static void an_endpoint_has_url_and_credential(void **state)
 	assert_int_equal(endpoint(a_model, &e, &err), ST_INVALID);
 	assert_string_equal(err.text, "providers.openai: the environment variable TEST_KEY is not "
 				      "set; put the credential there");
+}
+
+static void a_wire_has_its_own_address_and_headers(void **state)
+{
+	char text[600];
+	struct endpoint e;
+	struct err err;
+
+	setenv("TEST_KEY", "k-1", 1);
+	snprintf(text, sizeof(text), "%s    wire: anthropic\n", a_model);
+	assert_int_equal(endpoint(text, &e, &err), ST_OK);
+	assert_string_equal(e.url, "https://api.anthropic.com/v1/messages");
+	assert_string_equal(e.header[0], "x-api-key: k-1");
+	assert_string_equal(e.header[1], "anthropic-version: 2023-06-01");
+	assert_null(e.header[2]);
+	assert_int_equal(
+		endpoint(
+			"providers:\n  p:\n    key_env: TEST_KEY\nmodels:\n  m:\n    id: tuned/m 1:x\n"
+			"    provider: p\n    wire: gemini\n    prices:\n      - {valid_from: "
+			"2026-01-01, in_usd_per_mtok: 1, out_usd_per_mtok: 1}\n",
+			&e, &err),
+		ST_OK);
+	assert_string_equal(e.url, "https://generativelanguage.googleapis.com/v1beta/models/"
+				   "tuned%2Fm%201:x:generateContent");
+	assert_string_equal(e.header[0], "x-goog-api-key: k-1");
+	assert_null(e.header[1]);
+	unsetenv("TEST_KEY");
+}
+
+static void a_gateways_header_takes_the_place_of_the_wires(void **state)
+{
+	static const struct {
+		const char *keys, *header;
+	} cases[] = {
+		{"    auth_header: api-key\n", "api-key: k-1"},
+		{"    auth_header: Authorization\n    auth_prefix: \"Bearer \"\n",
+		 "Authorization: Bearer k-1"},
+		{"    auth_prefix: \"Token \"\n", "x-goog-api-key: Token k-1"},
+	};
+	char text[600];
+	struct endpoint e;
+	struct err err;
+
+	setenv("TEST_KEY", "k-1", 1);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text),
+			 "providers:\n  p:\n    key_env: TEST_KEY\n%smodels:\n  m:\n    id: m\n"
+			 "    provider: p\n    wire: gemini\n    prices:\n      - {valid_from: "
+			 "2026-01-01, in_usd_per_mtok: 1, out_usd_per_mtok: 1}\n",
+			 cases[i].keys);
+		assert_int_equal(endpoint(text, &e, &err), ST_OK);
+		assert_string_equal(e.header[0], cases[i].header);
+	}
+	unsetenv("TEST_KEY");
 }
 
 static void a_credential_can_stand_in_a_file(void **state)
@@ -476,10 +562,13 @@ int main(void)
 		TEST(credentials_in_a_url_are_refused_and_not_shown),
 		TEST(plain_http_is_for_this_machine),
 		TEST(a_model_has_a_known_provider_an_id_and_a_price),
+		TEST(a_row_asks_for_no_more_than_its_model_takes),
 		TEST(prices_are_exact_and_hold_from_their_day),
 		TEST(implausible_prices_are_refused_with_their_unit),
 		TEST(price_rows_are_whole_and_in_order),
 		TEST(an_endpoint_has_url_and_credential),
+		TEST(a_wire_has_its_own_address_and_headers),
+		TEST(a_gateways_header_takes_the_place_of_the_wires),
 		TEST(a_credential_can_stand_in_a_file),
 		TEST(a_local_server_needs_no_credential),
 		TEST(every_setting_says_what_it_is_for),

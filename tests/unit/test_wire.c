@@ -44,6 +44,31 @@ static void formats_and_classes_are_found_by_name(void **state)
 	assert_int_equal(reply_class_read(STR_OF("broken")), N_REPLY_CLASSES);
 	assert_true(reply_maybe_billed(REPLY_unreadable));
 	assert_false(reply_maybe_billed(REPLY_rate_limited));
+	assert_true(reply_is_answer(REPLY_blocked));
+	assert_false(reply_is_answer(REPLY_rate_limited));
+}
+
+static bool is_model(const char *asked, const char *answered)
+{
+	const struct model m = {.id = str_c(asked)};
+
+	return model_is(&m, str_c(answered));
+}
+
+static void a_dated_id_is_the_same_model(void **state)
+{
+	assert_true(is_model("gpt-5.4", "gpt-5.4"));
+	assert_true(is_model("gpt-5.4", "gpt-5.4-2026-03-05"));
+	assert_true(is_model("claude-haiku-4-5", "claude-haiku-4-5@20251001"));
+	assert_true(is_model("gemini-3.8-flash", "models/gemini-3.8-flash-001"));
+	assert_true(is_model("openai/gpt-5.4", "gpt-5.4"));
+	assert_false(is_model("gpt-5.4", "gpt-5.4-mini"));
+	assert_false(is_model("gpt-5", "gpt-5.4"));
+	assert_false(is_model("gemini-2.5-flash", "gemini-3.5-flash-lite"));
+	assert_false(is_model("gemini-3", "gemini-3-5-flash"));
+	assert_false(is_model("gpt-5.4", "gpt-5"));
+	assert_false(is_model("gpt-5.4", NULL));
+	assert_false(is_model(NULL, NULL));
 }
 
 static void a_header_is_found_by_its_whole_name(void **state)
@@ -75,6 +100,8 @@ static void retry_after_is_read_as_seconds_or_date(void **state)
 	assert_int_equal(retry_after("1.2345"), 1234);
 	assert_int_equal(retry_after("604800"), 7 * 86400 * INT64_C(1000));
 	assert_int_equal(retry_after("Sun, 09 Sep 2001 01:46:50 GMT"), 10000);
+	assert_int_equal(retry_after("9\nretry-after-ms: 250.5"), 250);
+	assert_int_equal(retry_after("9\nretry-after-ms: -1"), 9000);
 	assert_int_equal(retry_after("Mon, 10 Sep 2001 01:46:40 GMT"), 86400000);
 }
 
@@ -138,11 +165,15 @@ static void schemas_are_strict_and_put_evidence_first(void **state)
 	struct str key;
 	const struct json *value;
 
-	assert_null(want_schema(WANT_TEXT).p);
-	assert_int_equal(json_read(want_schema(WANT_CONFIDENT_TEXT), &schema, NULL), JSON_FINE);
+	assert_null(want_schema(WANT_TEXT, SCHEMA_MODE_JSON_SCHEMA).p);
+	assert_int_equal(
+		json_read(want_schema(WANT_CONFIDENT_TEXT, SCHEMA_MODE_JSON_SCHEMA), &schema, NULL),
+		JSON_FINE);
 	assert_strict(schema);
 	json_free(schema);
-	assert_int_equal(json_read(want_schema(WANT_CRITIQUE), &schema, NULL), JSON_FINE);
+	assert_int_equal(
+		json_read(want_schema(WANT_CRITIQUE, SCHEMA_MODE_JSON_SCHEMA), &schema, NULL),
+		JSON_FINE);
 	assert_strict(schema);
 	for (size_t i = 0; i < 4; i++) {
 		assert_true(json_member(json_get(schema, "properties"), i, &key, &value));
@@ -191,7 +222,7 @@ static void the_capability_row_says_what_is_sent(void **state)
 				    .max_tokens_field = STR("max_completion_tokens"),
 				    .sampling = SAMPLING_SEND,
 				    .temperature_milli = 250,
-				    .reasoning_effort = STR("low"),
+				    .thinking = STR("low"),
 				    .schema_mode = SCHEMA_MODE_JSON_OBJECT};
 
 	check_request(&model, WANT_CRITIQUE,
@@ -217,7 +248,8 @@ static void a_schema_goes_out_strict_and_named(void **state)
 			"{\"model\":\"m-1\"," MESSAGES "\"max_tokens\":64,"
 			"\"response_format\":{\"type\":\"json_schema\",\"json_schema\":"
 			"{\"name\":\"%s\",\"strict\":true,\"schema\":%.*s}}}",
-			cases[i].name, STR_ARG(want_schema(cases[i].want)));
+			cases[i].name,
+			STR_ARG(want_schema(cases[i].want, SCHEMA_MODE_JSON_SCHEMA)));
 		check_request(&model, cases[i].want, request.p);
 	}
 }
@@ -299,13 +331,8 @@ static void without_a_header_the_body_names_the_request(void **state)
 
 static void the_finish_reason_decides(void **state)
 {
-	static const char *const unknown[] = {"\"content_filter\"",
-					      "\"tool_calls\"",
-					      "\"error\"",
-					      "\"STOP\"",
-					      "\"\"",
-					      "null",
-					      "3"};
+	static const char *const unknown[] = {"\"tool_calls\"", "\"error\"", "\"STOP\"",
+					      "\"\"",		"null",	     "3"};
 	const char *text = "{\"content\":\"Dear\"}";
 	struct reply r = read_choice(*state, text, "\"length\"");
 
@@ -318,6 +345,9 @@ static void the_finish_reason_decides(void **state)
 		assert_null(r.text.p);
 		assert_true(str_starts(r.detail, "finish_reason "));
 	}
+	r = read_choice(*state, text, "\"content_filter\"");
+	assert_int_equal(r.class, REPLY_blocked);
+	assert_null(r.text.p);
 	assert_str(read_choice(*state, text, "\"tool_calls\"").detail, "finish_reason tool_calls");
 	assert_str(read_choice(*state, text, "null").detail, "finish_reason absent");
 	assert_int_equal(
@@ -397,10 +427,11 @@ static void the_status_decides_whose_fault_it_is(void **state)
 		enum reply_class class;
 	} cases[] = {
 		{0, REPLY_broken_off},	   {429, REPLY_rate_limited}, {500, REPLY_server_error},
-		{503, REPLY_server_error}, {529, REPLY_server_error}, {408, REPLY_server_error},
-		{409, REPLY_server_error}, {401, REPLY_credentials},  {403, REPLY_credentials},
-		{400, REPLY_rejected},	   {404, REPLY_credentials},  {413, REPLY_rejected},
-		{422, REPLY_rejected},	   {204, REPLY_rejected},     {301, REPLY_rejected}};
+		{503, REPLY_overloaded},   {529, REPLY_overloaded},   {408, REPLY_server_error},
+		{409, REPLY_server_error}, {402, REPLY_credentials},  {401, REPLY_credentials},
+		{403, REPLY_credentials},  {400, REPLY_rejected},     {404, REPLY_credentials},
+		{413, REPLY_rejected},	   {422, REPLY_rejected},     {204, REPLY_rejected},
+		{301, REPLY_rejected}};
 	struct str good =
 		STR("{\"choices\":[{\"message\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}");
 
@@ -425,7 +456,7 @@ static void an_error_is_told_in_the_providers_words(void **state)
 		       "\"insufficient_quota\",\"param\":null,\"code\":\"insufficient_quota\"}}"),
 		true);
 
-	assert_int_equal(r.class, REPLY_rate_limited);
+	assert_int_equal(r.class, REPLY_credentials); /* money, not pace */
 	assert_str(r.detail, "insufficient_quota: You exceeded your quota.");
 	assert_str(detail_of(*state, 400,
 			     "{\"error\":{\"message\":\"m\",\"type\":\"t\",\"code\":null}}"),
@@ -457,7 +488,7 @@ static struct usage usage_of(struct arena *a, const char *usage)
 
 static void usage_that_is_nonsense_is_not_known(void **state)
 {
-	static const char *const nonsense[] = {"-1",   "1.5",		"\"12\"",
+	static const char *const nonsense[] = {"-1",   "1.5",		"\"12a\"", "\"\"",
 					       "null", "1099511627777", "true"};
 	struct usage u;
 
@@ -473,6 +504,9 @@ static void usage_that_is_nonsense_is_not_known(void **state)
 	u = usage_of(*state, "{\"prompt_tokens\":1099511627776,\"completion_tokens\":0}");
 	assert_int_equal(u.in, INT64_C(1) << 40);
 	assert_int_equal(u.out, 0);
+	u = usage_of(*state, "{\"prompt_tokens\":\"12\",\"completion_tokens\":\"3\"}");
+	assert_int_equal(u.in, 12); /* some gateways send texts */
+	assert_int_equal(u.out, 3);
 	assert_int_equal(usage_of(*state, "[]").in, -1);
 	assert_int_equal(read_ok(*state, "{}").usage.in, -1);
 	/* More cached than there was: the full price. */
@@ -521,6 +555,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(formats_and_classes_are_found_by_name),
+		cmocka_unit_test(a_dated_id_is_the_same_model),
 		cmocka_unit_test(a_header_is_found_by_its_whole_name),
 		cmocka_unit_test(retry_after_is_read_as_seconds_or_date),
 		cmocka_unit_test(a_retry_after_that_says_nothing_is_absent),
