@@ -234,23 +234,19 @@ enum status setting_store(struct arena *a, const struct setting *setting, const 
 	return store_scalar(a, setting, value->text, folder, field, err);
 }
 
-static bool is_given(const struct model_entry *entry, const char *key)
-{
-	return entry->given >> setting_index(str_c(key)) & 1;
-}
-
 enum status setting_check_model(const struct model_entry *entry, struct err *err)
 {
 	const struct model *m = &entry->row;
+	const int temperature = setting_index(STR_OF("models.NAME.temperature"));
 
 	if (!m->wire) /* which was told */
 		return ST_OK;
-	if (m->sampling == SAMPLING_REJECT && is_given(entry, "models.NAME.temperature"))
+	if (m->sampling == SAMPLING_REJECT && (entry->given >> temperature & 1))
 		return err_set(
 			err, ST_INVALID,
 			"temperature: this model takes none (sampling: reject); leave it out");
-	if (!str_is(STR_OF("openai"), m->wire->name) &&
-	    is_given(entry, "models.NAME.max_tokens_field"))
+	if (!str_is(m->max_tokens_field, "max_completion_tokens") &&
+	    strcmp(m->wire->name, "openai") != 0)
 		return err_set(err, ST_INVALID,
 			       "max_tokens_field: wire %s has but one name for it; leave it out",
 			       m->wire->name);

@@ -26,6 +26,18 @@ def test_cases_that_the_batch_has_not(stack):
     verify.everything(stack)
 
 
+def test_writer_and_critic_speak_other_formats(stack):
+    """Gemini drafts, Anthropic judges: paths, headers, bodies, finish reasons, usage and prices, against the real ends of a batch."""
+    batch = list(demo_batch("formats"))
+    send(stack, *batch)
+    drain(stack, env={"DRAFTMILL_MODELS_DRAFTING_WIRE": "gemini", "DRAFTMILL_MODELS_CRITIQUING_WIRE": "anthropic"})
+    assert ends(stack, "formats-") == {one["id"]: expected_end(one) for one in batch}
+    verify.everything(stack)
+    told = stack.sql("SELECT DISTINCT role, finish_reason FROM draftmill.step JOIN draftmill.job USING (job_no) "
+                     "WHERE batch = 'formats' AND class = 'complete'")
+    assert set(told) == {("generator", "STOP"), ("critic", "end_turn"), ("refiner", "STOP")}
+
+
 def test_drain_with_nothing_to_do_ends(stack):
     before = len(stack.model.ledger())
     start = time.monotonic()

@@ -1,5 +1,6 @@
 /*
- * model_sim - a scripted model server: OpenAI chat completions over HTTP/1.1 on 127.0.0.1, one thread.
+ * model_sim - a scripted model server: OpenAI chat completions, Gemini's generateContent and Anthropic's Messages over HTTP/1.1 on
+ * 127.0.0.1, one thread.
  *
  *   model_sim [--port N] [--seed N] [--key KEY] [--keep 1] [--ledger FILE] [--shares CASE=N,CASE=N,..]
  *             [--generator-ms N] [--critic-ms N] [--refiner-ms N] [--scale F]
@@ -7,7 +8,8 @@
  *
  * Prints {"port":N} when it listens; ends on SIGTERM, SIGINT, and when its parent dies (not with --keep 1).
  *
- *   POST .../chat/completions   what model_script.h says; unknown fields are refused, as the real one does
+ *   POST .../chat/completions, .../models/MODEL:generateContent, .../messages
+ *                               what model_script.h says; unknown fields are refused, as the real ones do
  *   GET  .../models             an empty list, for the right key
  *   POST /control               {"fail":"429|500|503|401|cut|drop|hang|html|garbage|none","count":N,"retry_after":"2","latency_ms":M}
  *                               count -1 (the default) lasts until changed; latency_ms replaces every latency, -1 gives them back
@@ -23,6 +25,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "model_dialect.h"
 #include "model_http.h"
 #include "model_ledger.h"
 #include "model_script.h"
@@ -61,6 +64,8 @@ static struct {
 	char retry_after[64];
 } control = {.latency_ms = -1};
 
+static enum dialect dialect; /* of the request in hand */
+
 static struct {
 	long n_requests, by_role[N_ROLES], by_fault[N_FAULTS];
 } stats;
@@ -82,6 +87,7 @@ static void prepare_error(struct client *c, int status, const char *type, const 
 	add_text(error, "type", type);
 	add_text(error, "param", param);
 	add_text(error, "code", code);
+	root = dialect_error(dialect, status, root);
 	client_prepare(c, status, extra, json_text(root));
 	json_object_put(root);
 	free(extra);
@@ -96,11 +102,18 @@ static void refuse(struct client *c, const char *code, const char *param, const 
 /* Has the right key; else refuses. */
 static bool authorized(struct client *c)
 {
-	char *given = header(c->head, "Authorization");
-	bool is = given && !strncmp(given, "Bearer ", 7) && given[7] &&
-		  (!options.key || !strcmp(given + 7, options.key));
+	static const char *const names[] = {"Authorization", "x-goog-api-key", "x-api-key"};
+	char *given = header(c->head, names[dialect]);
+	const char *key =
+		given && dialect == CHAT && !strncmp(given, "Bearer ", 7) ? given + 7 : given;
+	bool is = key && *key && (!options.key || !strcmp(key, options.key)) &&
+		  (dialect != CHAT || key != given);
 
 	free(given);
+	if (is && dialect == ANTHROPIC && !header_is(c->head, "anthropic-version", "2023-06-01")) {
+		refuse(c, "missing_header", NULL, "anthropic-version: header is required");
+		return false;
+	}
 	if (!is) {
 		prepare_error(c, 401, "invalid_request_error", "invalid_api_key", NULL,
 			      "Incorrect API key provided");
@@ -296,15 +309,16 @@ static void prepare_completion(struct client *c, json_object *root, uint64_t req
 		format("x-request-id: req_sim_%ld\r\nopenai-processing-ms: 1\r\n", ++n_completions);
 	json_object *reply = completion(n_completions, model, q, a);
 
-	client_prepare(c, 200, extra, json_text(reply));
 	c->note = note_for(request, reply, a);
+	reply = dialect_reply(dialect, reply);
+	client_prepare(c, 200, extra, json_text(reply));
 	json_object_put(reply);
 	free(extra);
 }
 
-static void complete_chat(struct client *c, const char *body)
+static void complete(struct client *c, const char *path, const char *body)
 {
-	json_object *root = json_tokener_parse(body);
+	json_object *root = dialect_request(dialect, path, json_tokener_parse(body));
 	uint64_t request = fnv1a(body, strlen(body), 0);
 	struct question q;
 	struct answer a = {0};
@@ -430,8 +444,9 @@ static void handle(struct client *c, const char *method, const char *path, const
 {
 	bool is_post = !strcmp(method, "POST");
 
-	if (is_post && ends_in(path, "/chat/completions")) {
-		complete_chat(c, body);
+	dialect = is_post ? dialect_of(path) : CHAT;
+	if (is_post && (dialect != CHAT || ends_in(path, "/chat/completions"))) {
+		complete(c, path, body);
 	} else if (is_post && !strcmp(path, "/control")) {
 		take_control(c, body);
 	} else if (is_post && !strcmp(path, "/reset")) {

@@ -303,8 +303,9 @@ def check_ledger(stack, trail, lost, faults):
             if step["fact"] != "replied":
                 continue
             reply = json.loads(step["reply"])
-            line = ledger.get(reply["id"])
-            stored[reply["id"]] += 1
+            id = reply.get("id") or reply["responseId"]
+            line = ledger.get(id)
+            stored[id] += 1
             unanswered[reference, step["role"]] -= 1
             faults.want(line and (line["prompt_tokens"], line["completion_tokens"]) == (step["tokens_in"], step["tokens_out"]),
                         f"{job['job_no']}: step {step['step_no']} is not what the model answered")
