@@ -144,14 +144,26 @@ def test_a_model_that_hangs_costs_its_time_limit(stack):
     assert outcome(stack, "hang")["active_ms"] >= 1400
 
 
-def test_a_wrong_key_fails_no_job(stack):
-    stack.model.control("401")
-    send(stack, *(job(f"key-{number}") for number in range(3)))
-    wait_until(lambda: [line for line in events(stack.worker, "call_failed") if line["class"] == "credentials"], what="a 401")
+@pytest.mark.parametrize("fault, status", [("401", 401), ("quota", 429)])
+def test_a_wrong_key_or_an_empty_account_fails_no_job(stack, fault, status):
+    stack.model.control(fault)
+    send(stack, *(job(f"{fault}-{number}") for number in range(3)))
+    wait_until(lambda: [line for line in events(stack.worker, "call_failed")
+                        if (line["class"], line["http_status"]) == ("credentials", status)], what=fault)
     time.sleep(2)
-    assert ends(stack, "key-") == {}
+    assert ends(stack, f"{fault}-") == {}
     stack.model.control("none")
-    assert set(wait_ended(stack, "key-0", "key-1", "key-2").values()) == {PASSED}
+    assert set(wait_ended(stack, *(f"{fault}-{number}" for number in range(3))).values()) == {PASSED}
+
+
+def test_a_filter_ends_its_own_job_alone(stack):
+    before = stack.model.stats()["requests"]
+    stack.model.control("filter", count=1)
+    assert run(stack, "filtered") == ("escalated", "refused")
+    assert stack.model.stats()["requests"] - before == 1
+    rows = stack.sql("SELECT class, http_status FROM draftmill.step JOIN draftmill.job USING (job_no) WHERE id = 'filtered' AND call_no = 0")
+    assert rows == [("blocked", 400)]
+    assert run(stack, "beside") == PASSED
 
 
 def test_a_request_that_is_rejected_is_not_asked_again(stack):

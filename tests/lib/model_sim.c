@@ -11,7 +11,7 @@
  *   POST .../chat/completions, .../models/MODEL:generateContent, .../messages
  *                               what model_script.h says; unknown fields are refused, as the real ones do
  *   GET  .../models             an empty list, for the right key
- *   POST /control               {"fail":"429|500|503|401|cut|drop|hang|html|garbage|none","count":N,"retry_after":"2","latency_ms":M}
+ *   POST /control               {"fail":"429|500|503|401|quota|filter|cut|drop|hang|html|garbage|none","count":N,"retry_after":"2","latency_ms":M}
  *                               count -1 (the default) lasts until changed; latency_ms replaces every latency, -1 gives them back
  *   GET  /ledger                every answer given whole, in order; --ledger FILE has the same as JSON lines, each written
  *                               before its answer is sent, so that no answer can be out that the file does not know
@@ -30,7 +30,21 @@
 #include "model_ledger.h"
 #include "model_script.h"
 
-enum fault { NO_FAULT, F429, F500, F503, F401, CUT, DROP, HANG, HTML, GARBAGE, N_FAULTS };
+enum fault {
+	NO_FAULT,
+	F429,
+	F500,
+	F503,
+	F401,
+	QUOTA,
+	FILTER,
+	CUT,
+	DROP,
+	HANG,
+	HTML,
+	GARBAGE,
+	N_FAULTS
+};
 
 /* clang-format off */
 static const struct {
@@ -44,6 +58,8 @@ static const struct {
 	[F500] = {.name = "500", .status = 500, .type = "server_error", .code = "internal_error"},
 	[F503] = {.name = "503", .status = 503, .type = "server_error", .code = "slow_down"},
 	[F401] = {.name = "401", .status = 401, .type = "invalid_request_error", .code = "invalid_api_key"},
+	[QUOTA] = {.name = "quota", .status = 429, .type = "insufficient_quota", .code = "insufficient_quota"},
+	[FILTER] = {.name = "filter", .status = 400, .type = "invalid_request_error", .code = "content_filter"},
 	[CUT] = {.name = "cut", .delivery = HALF},
 	[DROP] = {.name = "drop", .delivery = CLOSED},
 	[HANG] = {.name = "hang", .delivery = SILENT},
