@@ -72,18 +72,25 @@ enum status wire_check(const struct model *m, struct err *err)
 	return ST_OK;
 }
 
-bool model_is(const struct model *m, struct str id)
+static struct str without_folders(struct str id)
 {
-	struct str asked = m->id;
-
-	for (const char *slash; asked.n && (slash = memchr(asked.p, '/', asked.n));)
-		asked = str_sub(asked, (size_t)(slash - asked.p) + 1, asked.n);
-	for (const char *slash; id.n && (slash = memchr(id.p, '/', id.n));)
+	for (const char *slash; id.n > 0 && (slash = memchr(id.p, '/', id.n));)
 		id = str_sub(id, (size_t)(slash - id.p) + 1, id.n);
+	return id;
+}
+
+bool model_is(const struct model *m, struct str answered)
+{
+	const struct str asked = without_folders(m->id), id = without_folders(answered);
+
 	if (asked.n == 0 || id.n < asked.n || memcmp(id.p, asked.p, asked.n) != 0)
 		return false;
-	return id.n == asked.n || ((id.p[asked.n] == '-' || id.p[asked.n] == '@') &&
-				   str_only(str_sub(id, asked.n + 1, id.n), "0123456789-"));
+	if (id.n == asked.n)
+		return true;
+	/* A date or a build: three digits at least, for 4-5 is no version of 4. */
+	struct str version = str_sub(id, asked.n + 1, id.n);
+	return (id.p[asked.n] == '-' || id.p[asked.n] == '@') && version.n >= 3 &&
+	       str_only(str_sub(version, 0, 3), "0123456789") && str_only(version, "0123456789-");
 }
 
 /* --- classes --- */

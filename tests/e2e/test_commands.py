@@ -1,4 +1,5 @@
 """What a person runs: each command by its own words."""
+import datetime
 import json
 import os
 import re
@@ -144,6 +145,21 @@ def test_the_shipped_configuration_is_sound(run):
     assert parsed["problems"] == [] and {model["name"]: model["reference_call_micro_usd"] for model in parsed["models"]}["drafting"] == 4000
 
 
+def test_a_models_sunset_is_warned_of_and_then_refused(alone, config):
+    soon = datetime.datetime.now(datetime.timezone.utc).date() + datetime.timedelta(days=10)
+    spoil(config, "draftmill.yaml", "#sunset: 2027-11-17", f"sunset: {soon}")
+    words = ["check", "config", "--offline", "--config", str(config / "draftmill.yaml")]
+    (line,) = alone.draftmill(*words).stderr.splitlines()
+    told = json.loads(line)
+    assert (told["event"], told["model"], told["days_left"]) == ("model_sunset", "drafting", 9)
+    spoil(config, "draftmill.yaml", f"sunset: {soon}", "sunset: 2026-01-01")
+    done = alone.draftmill(*words, check=False)
+    assert done.returncode == 78
+    assert f'{config}/profiles/customer-email.yaml:8: models.generator: "drafting" is past its sunset; ' in done.stdout
+    done = alone.draftmill("work", "--config", str(config / "draftmill.yaml"), check=False)
+    assert done.returncode == 78 and "past its sunset" in done.stderr
+
+
 @pytest.mark.parametrize("name, old, new, told", [
     ("draftmill.yaml", "group: draftmill", "gruop: draftmill", ["gruop", "group"]),
     ("draftmill.yaml", "in_flight: 2000", "in_flight: many", ["in_flight", "many"]),
@@ -156,7 +172,6 @@ def test_the_shipped_configuration_is_sound(run):
     ("draftmill.yaml", "thinking: low", "thinking: lots", ["models.drafting.thinking", "lots", "low"]),
     ("draftmill.yaml", "sampling: omit", "sampling: reject", ["models.drafting.temperature", "reject"]),
     ("draftmill.yaml", "schema_mode: json_schema", "schema_mode: openapi", ["models.drafting.schema_mode", "openai"]),
-    ("draftmill.yaml", "#sunset: 2027-11-17", "sunset: 2026-01-01", ["customer-email.yaml", "drafting", "sunset"]),
     ("profiles/customer-email.yaml", "critic: critiquing", "critic: drafting", ["customer-email.yaml", "critic"]),
     ("profiles/customer-email.yaml", "critic: critiquing", "critic: critiqing", ["critiqing", "critiquing"]),
     ("profiles/customer-email.yaml", "pass_score: 80", "pass_socre: 80", ["pass_socre", "pass_score"]),

@@ -38,6 +38,18 @@ def test_writer_and_critic_speak_other_formats(stack):
     assert set(told) == {("generator", "STOP"), ("critic", "end_turn"), ("refiner", "STOP")}
 
 
+def test_another_model_that_answers_is_told_once_and_priced_as_itself(stack):
+    """The writer's id is an alias: the critic's model answers. verify.everything() prices each reply by the row of its name."""
+    send(stack, *(job(f"alias-{number}") for number in range(3)))
+    (worker,) = drain(stack, env={"DRAFTMILL_MODELS_DRAFTING_ID": "alias-gpt-6-luna"})
+    (told,) = events(worker, "other_model")
+    assert (told["asked"], told["answered"]) == ("alias-gpt-6-luna", "gpt-6-luna")
+    rows = stack.sql("SELECT DISTINCT model_asked, model FROM draftmill.step JOIN draftmill.job USING (job_no) WHERE id LIKE 'alias-%' "
+                     "AND role = 'generator'")
+    assert rows == [("alias-gpt-6-luna", "gpt-6-luna")]
+    verify.everything(stack)
+
+
 def test_drain_with_nothing_to_do_ends(stack):
     before = len(stack.model.ledger())
     start = time.monotonic()

@@ -9,7 +9,8 @@
  * Prints {"port":N} when it listens; ends on SIGTERM, SIGINT, and when its parent dies (not with --keep 1).
  *
  *   POST .../chat/completions, .../models/MODEL:generateContent, .../messages
- *                               what model_script.h says; unknown fields are refused, as the real ones do
+ *                               what model_script.h says; unknown fields are refused, as the real ones do; the model alias-X
+ *                               answers as X
  *   GET  .../models             an empty list, for the right key
  *   POST /control               {"fail":"429|500|503|401|quota|filter|cut|drop|hang|html|garbage|none","count":N,"retry_after":"2","latency_ms":M}
  *                               count -1 (the default) lasts until changed; latency_ms replaces every latency, -1 gives them back
@@ -281,7 +282,7 @@ static json_object *completion(long number, const char *model, const struct ques
 	add_text(root, "id", id);
 	add_text(root, "object", "chat.completion");
 	add_int(root, "created", time(NULL));
-	add_text(root, "model", model);
+	add_text(root, "model", strncmp(model, "alias-", 6) ? model : model + 6);
 	add_text(root, "service_tier", "default");
 	json_object_object_add(root, "choices", choices);
 	json_object_array_add(choices, choice);

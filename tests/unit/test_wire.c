@@ -66,6 +66,8 @@ static void a_dated_id_is_the_same_model(void **state)
 	assert_false(is_model("gpt-5", "gpt-5.4"));
 	assert_false(is_model("gemini-2.5-flash", "gemini-3.5-flash-lite"));
 	assert_false(is_model("gemini-3", "gemini-3-5-flash"));
+	assert_false(is_model("claude-haiku-4", "claude-haiku-4-5"));
+	assert_false(is_model("claude-haiku-4", "claude-haiku-4-5-20251001"));
 	assert_false(is_model("gpt-5.4", "gpt-5"));
 	assert_false(is_model("gpt-5.4", NULL));
 	assert_false(is_model(NULL, NULL));
