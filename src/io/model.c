@@ -12,6 +12,10 @@
 
 /* libcurl's cost a transfer grows with the connections of a multi handle, so they are spread over several. */
 enum { SHARD_CONNECTIONS = 128, IDLE_CONNECTIONS = 32 };
+
+/* A connection idle for longer is not used again. Many servers close theirs after 5 s (llama.cpp, uvicorn, Node), and a request
+ * that crosses with that is lost, maybe billed. libcurl counts whole seconds: over 3 is from 4 on. */
+enum { IDLE_MAX_S = 3 };
 enum { EVENTS_A_WAKE = 256, KEPT_HEADER_BYTES = 2048 };
 enum {
 	RECEIVE_BYTES = 4096,
@@ -333,6 +337,7 @@ static void set_protocol(CURL *easy, const struct endpoint *e)
 	if (e->ca_file)
 		set(curl_easy_setopt(easy, CURLOPT_CAINFO, e->ca_file));
 	set(curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)e->connect_timeout_ms));
+	set(curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)IDLE_MAX_S));
 	set(curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L));
 	set(curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L));
 	set(curl_easy_setopt(easy, CURLOPT_QUICK_EXIT,

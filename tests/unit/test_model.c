@@ -218,6 +218,24 @@ static void a_kept_connection_that_was_closed_meanwhile_is_replaced(void **state
 	assert_int_equal(w->server.n_connections, 2);
 }
 
+/* Servers close what is idle for 5 s: a request then would cross with the close. */
+static void a_connection_idle_for_4_seconds_is_not_used_again(void **state)
+{
+	static const struct fake_act act[] = {
+		{SAY(OK_TWO), KEEP}, {SAY(OK_TWO), KEEP}, {SAY(OK_TWO), KEEP}};
+	struct world *w = *state;
+
+	START(w, act);
+	post_and_wait(w, 5000);
+	usleep(2500000);
+	post_and_wait(w, 5000);
+	assert_int_equal(w->server.n_connections, 1);
+	usleep(4050000);
+	post_and_wait(w, 5000);
+	assert_int_equal(w->sent, SENT_WHOLE);
+	assert_int_equal(w->server.n_connections, 2);
+}
+
 static void a_new_connection_that_dies_before_the_reply_may_be_billed(void **state)
 {
 	static const struct fake_act act[] = {{SAY(""), CLOSE}};
@@ -524,6 +542,7 @@ int main(void)
 		TEST(a_connection_is_kept_and_used_again),
 		TEST(a_kept_connection_that_dies_before_the_reply_is_not_asked_again),
 		TEST(a_kept_connection_that_was_closed_meanwhile_is_replaced),
+		TEST(a_connection_idle_for_4_seconds_is_not_used_again),
 		TEST(a_new_connection_that_dies_before_the_reply_may_be_billed),
 		TEST(half_the_headers_are_no_reply),
 		TEST(a_body_cut_short_is_not_whole),
