@@ -59,7 +59,7 @@ FUZZ     := $(call programs,tests/fuzz/*.c)
 FAKES    := $(call objects,$T,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
 fakes_of  = $(filter $(FAKES),$(patsubst %,$T/obj/tests/unit/%.o,$(shell sed -n 's/^\#include "\([a-z_]*\)\.h".*/\1/p' $(1))))
 
-.PHONY: all test check demo format install clean help objects tools unit trace property fuzz e2e crash FORCE
+.PHONY: all test test-model check demo format install clean help objects tools unit trace property fuzz e2e crash FORCE
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/draftmill ## the program, build/draftmill
@@ -68,13 +68,18 @@ test: ## all tests: unit, traces, end-to-end, crash
 	scripts/install-packages
 	+tests/run
 
+test-model: ## 40 real jobs on a small model on this machine, one shot and with the loop, side by side
+	scripts/install-packages
+	+$(MAKE) all tools
+	BUILD=$(BUILD) tests/model/run
+
 check: ## the rules of the house: layers, purity, sizes, words, format, warnings
 	+scripts/check
 
-demo: ## a real batch on a private database, a mock broker and a scripted model
+demo: ## a real batch on a private database, a mock broker and a scripted model (MODEL=local: a small real one)
 	scripts/install-packages --demo
 	+$(MAKE) all tools
-	scripts/demo
+	MODEL=$(MODEL) scripts/demo
 
 format: ## rewrites the C files in the committed style
 	find src include tests -name '*.[ch]' -exec clang-format -i {} +
@@ -91,7 +96,7 @@ clean: ## removes what was built
 	rm -rf $(BUILD)
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 16
 
 # What the tests of each kind need; tests/run asks for these.
 unit:     $(UNIT)
