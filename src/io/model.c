@@ -12,7 +12,6 @@
 
 /* libcurl's cost a transfer grows with the connections of a multi handle, so they are spread over several. */
 enum { SHARD_CONNECTIONS = 128, IDLE_CONNECTIONS = 32 };
-
 /* A connection idle for longer is not used again. Many servers close theirs after 5 s (llama.cpp, uvicorn, Node), and a request
  * that crosses with that is lost, maybe billed. libcurl counts whole seconds: over 3 is from 4 on. */
 enum { IDLE_MAX_S = 3 };
