@@ -2,6 +2,7 @@
 
 #include "app/page.h"
 #include "app/run.h"
+#include "app/submit.h"
 
 #include <stdio.h>
 #include <sysexits.h>
@@ -201,39 +202,9 @@ static const struct run_hooks hooks = {
 };
 static const struct trail_events trail_events = {fenced, marked};
 
-/* The job with the profile's name put in where it has none; itself otherwise, also when it is no object. */
-static struct str with_profile(struct arena *a, struct str job, struct str profile)
+/* One job, whole; returns the exit status. */
+static int try_job(const struct settings *s, struct profiles *profiles, struct str job)
 {
-	struct json *doc;
-	struct err err;
-	struct str key, out = job;
-	const struct json *value;
-	struct buf text = BUF(2 * MESSAGE_BYTES_MAX);
-	struct json_out o = {.buf = &text};
-
-	if (!profile.p || json_read(job, &doc, &err) != JSON_FINE)
-		return job;
-	if (json_kind(doc) == JSON_OBJECT && !json_get(doc, "profile")) {
-		json_open(&o, NULL, '{');
-		json_put_str(&o, "profile", profile);
-		for (size_t i = 0; json_member(doc, i, &key, &value); i++) {
-			struct buf member = BUF(2 * MESSAGE_BYTES_MAX);
-
-			json_print(value, &member);
-			json_put_raw(&o, arena_str(a, key).p, buf_view(&member));
-			buf_release(&member);
-		}
-		json_close(&o, '}');
-		out = arena_str(a, buf_view(&text));
-	}
-	json_free(doc);
-	buf_release(&text);
-	return out;
-}
-
-int try_job(const struct settings *s, struct profiles *profiles, struct str job, struct str profile)
-{
-	struct arena *a = arena_new();
 	struct trial t = {
 		.reactor = reactor_new(), .page = PAGE(false), .exit_status = EX_SOFTWARE};
 	struct runs_config c = {.reactor = t.reactor,
@@ -242,7 +213,7 @@ int try_job(const struct settings *s, struct profiles *profiles, struct str job,
 				.cluster = "",
 				.hooks = &hooks,
 				.owner = &t};
-	const struct record m = {.topic = STR_OF("try"), .value = with_profile(a, job, profile)};
+	const struct record m = {.topic = STR_OF("try"), .value = job};
 	struct err err;
 
 	c.trail = trail_open(t.reactor, NULL, &trail_events, &t);
@@ -252,8 +223,6 @@ int try_job(const struct settings *s, struct profiles *profiles, struct str job,
 	if (runs_new(&c, &runs, &err) == ST_OK) {
 		runs_message(runs, &m, 0);
 		reactor_run(t.reactor);
-		page_printf(&t.page, "\nNothing was kept: `try` has no database.\n");
-		show_page(&t);
 	} else {
 		fprintf(stderr, "draftmill try: %s\n", err.text);
 		t.exit_status = EX_CONFIG;
@@ -263,6 +232,92 @@ int try_job(const struct settings *s, struct profiles *profiles, struct str job,
 	models_free(c.models);
 	buf_release(&t.page.text);
 	reactor_free(t.reactor);
-	arena_free(a);
 	return t.exit_status;
+}
+
+/* The job as `submit` would send it: with the profile and the id that it may lack. */
+static int try_text(const struct try_config *c, struct str text)
+{
+	const struct submit_defaults defaults = {.profile = c->profile};
+	struct arena *a = arena_new();
+	struct submit_line line;
+	struct err err;
+
+	/* What is wrong with it, the driver tells. */
+	(void)!submit_read_line(a, c->profiles, &defaults, text, &line, &err);
+	int exit_status = try_job(c->settings, c->profiles, line.value);
+	arena_free(a);
+	return exit_status;
+}
+
+static int try_whole(const struct try_config *c, FILE *file)
+{
+	struct buf text = BUF(MESSAGE_BYTES_MAX);
+	char piece[65536];
+	size_t n;
+	int exit_status = EX_DATAERR;
+
+	while ((n = fread(piece, 1, sizeof(piece), file)) > 0)
+		buf_put(&text, piece, n);
+	if (ferror(file))
+		fprintf(stderr, "draftmill try: %s cannot be read: %m\n", c->name);
+	else if (text.full)
+		fprintf(stderr,
+			"draftmill try: %s is over 1 MiB; --format jsonl reads job by job\n",
+			c->name);
+	else
+		exit_status = try_text(c, buf_view(&text));
+	buf_release(&text);
+	return exit_status;
+}
+
+struct tally {
+	int n_job, n_good, n_invalid;
+};
+
+/* False: no other job would fare better. */
+static bool try_row(const struct try_config *c, struct tally *n, struct str text)
+{
+	printf("\n--- job %d\n", n->n_job + n->n_invalid + 1);
+	fflush(stdout);
+	int exit_status = try_text(c, text);
+	n->n_job += exit_status != EX_DATAERR;
+	n->n_invalid += exit_status == EX_DATAERR;
+	n->n_good += exit_status == EX_OK;
+	return exit_status == EX_OK || exit_status == EX_DATAERR || exit_status == 1;
+}
+
+static int try_rows(const struct try_config *c, FILE *file)
+{
+	struct jobfile *rows = jobfile_open(file, c->name, &c->form);
+	struct jobfile_line line;
+	struct tally n = {0};
+	enum jobfile_got got;
+	bool go_on = true;
+
+	while (go_on && n.n_job + n.n_invalid < c->n_job_max &&
+	       (got = jobfile_next(rows, &line)) != JOBFILE_END) {
+		if (got == JOBFILE_JOB) {
+			go_on = try_row(c, &n, line.text);
+			continue;
+		}
+		n.n_invalid++;
+		fprintf(stderr, "%s:%lld: %s: %s\n", c->name, (long long)line.line_no,
+			got == JOBFILE_FAULTY ? line.fault : "unread", line.why.text);
+		go_on = got == JOBFILE_FAULTY;
+	}
+	printf("\n%d tried: %d passed or direct, %d not; %d invalid\n", n.n_job, n.n_good,
+	       n.n_job - n.n_good, n.n_invalid);
+	jobfile_close(rows);
+	if (!go_on)
+		return EX_CONFIG;
+	return n.n_invalid ? EX_DATAERR : n.n_good < n.n_job;
+}
+
+int try_file(const struct try_config *c, FILE *file)
+{
+	int exit_status = c->rows ? try_rows(c, file) : try_whole(c, file);
+
+	printf("\nNothing was kept: `try` has no database.\n");
+	return exit_status;
 }

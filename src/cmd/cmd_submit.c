@@ -1,5 +1,5 @@
 /* `draftmill submit`: job messages from JSON lines or CSV. */
-#include "command.h"
+#include "job_form.h"
 
 #include "app/page.h"
 #include "app/submit.h"
@@ -91,9 +91,7 @@ static const char *read_line(const struct command_line *line, struct submit_conf
 					       str_c(command_value(line, "batch")),
 					       str_c(command_value(line, "source"))};
 	c->topic = str_c(command_value(line, "topic"));
-	c->form.format = command_value(line, "format");
-	c->form.delimiter = command_value(line, "delimiter");
-	c->form.encoding = command_value(line, "encoding");
+	c->form = job_form(line);
 	c->wait = command_has(line, "wait");
 	c->file = (const char *const *)line->operand;
 	c->n_file = line->n_operand;
@@ -109,15 +107,9 @@ static const char *read_line(const struct command_line *line, struct submit_conf
 
 static int run(const struct command *self, const struct command_line *line)
 {
-	struct submit_config c = {.form = {.n_map = 0}};
-	const char **map = arena_array(line->a, const char *, line->n_option);
+	struct submit_config c = {.wait = false};
 	const char *fault = read_line(line, &c);
 
-	for (int i = 0; i < line->n_option; i++) {
-		if (strcmp(line->option[i].key, "map") == 0)
-			map[c.form.n_map++] = line->option[i].value;
-	}
-	c.form.map = map;
 	return fault ? command_fail(self, EXIT_USAGE, fault)
 		     : submit(self, &c, command_has(line, "json"));
 }
@@ -129,11 +121,7 @@ static const struct option options[] = {
 	{"topic", "TOPIC", "whole name; else the first of kafka.job_topics"},
 	{"format", "csv|jsonl",
 	 "of the files; else csv for names in .csv and .tsv, jsonl for all others"},
-	{"delimiter", "CHAR",
-	 "of CSV: one character, or the word tab; else a comma, and a tab for .tsv"},
-	{"encoding", "NAME",
-	 "of CSV: CP932, EUC-JP, UTF-16 or what else `iconv -l` lists; else UTF-8"},
-	{"map", "NAME=COLUMN", "use this column of CSV as NAME; may be repeated"},
+	JOB_FORM_OPTIONS,
 	{"wait", NULL, "until each has its outcome or is a dead letter"},
 	{"timeout", "SECONDS", "end the waiting then, with status 75"},
 	{"json", NULL, "the counts as one JSON object"},
@@ -142,8 +130,8 @@ static const struct option options[] = {
 
 const struct command submit_command = {
 	.name = "submit",
-	.usage =
-		"--profile PROFILE [--batch B] [--source S] [--topic T] [--format F] [--delimiter C] [--encoding E] [--map NAME=COLUMN]... [--wait [--timeout SECONDS]] [--json] FILE...",
+	.usage = "--profile PROFILE [--batch B] [--source S] [--topic T] " JOB_FORM_USAGE
+		 " [--wait [--timeout SECONDS]] [--json] FILE...",
 	.summary =
 		"Sends jobs from JSON lines or CSV (- is standard input) to the job topic; tells what is invalid or known already",
 	.option = options,
@@ -151,8 +139,5 @@ const struct command submit_command = {
 	.operands_max = INT_MAX,
 	.operands = "it takes files of JSON lines or CSV, or - for standard input",
 	.run = run,
-	.notes =
-		"CSV: the first row names the columns. Columns named id, source, revision, profile, task, language,\n"
-		"stakes, not_after, batch, tenant or subject are the job's own; all others become variables. Every value\n"
-		"is text as written. A line or row without id gets one made of its content. README says more.",
+	.notes = JOB_FORM_NOTES,
 };

@@ -1,67 +1,93 @@
-/* `draftmill try`: one job, without Kafka and without a database. */
-#include "command.h"
+/* `draftmill try`: jobs without Kafka and without a database. */
+#include "job_form.h"
 
-#include "app/file.h"
 #include "app/try.h"
 
-#include <unistd.h>
+#include <errno.h>
+#include <stdio.h>
 
-/* The whole of standard input; absent: over the cap of a job, or it cannot be read. */
-static struct str read_input(struct arena *a)
+enum { FIRST = 10, FIRST_MAX = 1000 };
+
+static bool ends_with(const char *name, const char *end)
 {
-	struct buf text = BUF(MESSAGE_BYTES_MAX);
-	struct str job = {NULL, 0};
-	char piece[65536];
-	ssize_t n;
+	size_t n = strlen(name), n_end = strlen(end);
 
-	while ((n = read(STDIN_FILENO, piece, sizeof(piece))) > 0)
-		buf_put(&text, piece, (size_t)n);
-	if (n == 0 && !text.full)
-		job = arena_str(a, buf_view(&text));
-	buf_release(&text);
-	return job;
+	return n >= n_end && strcmp(name + n - n_end, end) == 0;
+}
+
+/* A file of one job may be written over many lines, so only its name or --format makes it a file of jobs. */
+static bool is_of_rows(const char *name, const struct jobfile_form *form)
+{
+	return form->format || ends_with(name, ".csv") || ends_with(name, ".tsv") ||
+	       ends_with(name, ".jsonl");
+}
+
+static int open_and_try(const struct command *self, struct try_config *c)
+{
+	bool is_stdin = strcmp(c->name, "-") == 0;
+	FILE *file = is_stdin ? stdin : fopen(c->name, "r");
+	struct err err;
+
+	if (!file) {
+		(void)err_set(&err, ST_INVALID, "%s: %s", c->name, strerror(errno));
+		return command_fail(self, EXIT_DATA, err.text);
+	}
+	if (is_stdin)
+		c->name = "stdin";
+	int exit_status = try_file(c, file);
+	if (!is_stdin)
+		fclose(file);
+	return exit_status;
 }
 
 static int try(const struct command *self, const struct command_line *line)
 {
-	const char *profile = command_value(line, "profile");
-	const char *file = line->n_operand ? line->operand[0] : "-";
-	struct profiles *profiles;
-	struct str job = {NULL, 0};
+	const char *profile = command_value(line, "profile"), *first = command_value(line, "first");
+	struct try_config c = {
+		.settings = &line->settings,
+		.profile = str_c(profile),
+		.name = line->n_operand ? line->operand[0] : "-",
+		.form = job_form(line),
+	};
+	int64_t n = FIRST;
 	struct err err;
-	int exit_status;
 
-	if (strcmp(file, "-") == 0)
-		job = read_input(line->a);
-	else if (file_read(line->a, file, &job, &err) != ST_OK)
-		return command_fail(self, EXIT_DATA, err.text);
-	if (!job.p)
-		return command_fail(self, EXIT_DATA,
-				    "standard input cannot be read, or is over 1 MiB");
-	if (profiles_open(&line->settings, &profiles, &err) != ST_OK)
-		return command_fail(self, EXIT_CONFIG, err.text);
-	if (profile && !profiles_named(profiles, str_c(profile))) {
-		profiles_free(profiles);
+	c.rows = is_of_rows(c.name, &c.form);
+	if (first && (!c.rows || !str_to_int(str_c(first), 1, FIRST_MAX, &n)))
 		return command_fail(self, EXIT_USAGE,
-				    "--profile: there is no profile of that name in profiles.dir");
-	}
-	exit_status = try_job(&line->settings, profiles, job, str_c(profile));
-	profiles_free(profiles);
+				    "--first: takes 1 to 1000, of a file of jobs");
+	c.n_job_max = (int)n;
+	if (c.rows && jobfile_check(&c.form, &c.name, 1, &err) != ST_OK)
+		return command_fail(self, EXIT_USAGE, err.text);
+	if (profiles_open(&line->settings, &c.profiles, &err) != ST_OK)
+		return command_fail(self, EXIT_CONFIG, err.text);
+	int exit_status =
+		profile && !profiles_named(c.profiles, c.profile)
+			? command_fail(
+				  self, EXIT_USAGE,
+				  "--profile: there is no profile of that name in profiles.dir")
+			: open_and_try(self, &c);
+	profiles_free(c.profiles);
 	return exit_status;
 }
 
 static const struct option options[] = {
-	{"profile", "NAME", "for a job that names none"},
+	{"profile", "NAME", "for jobs that name none"},
+	{"first", "N", "of a file of jobs: so many of them; else 10"},
+	{"format", "csv|jsonl",
+	 "a file of jobs; else by its name in .csv, .tsv or .jsonl; all others hold one job"},
+	JOB_FORM_OPTIONS,
 	{.name = NULL},
 };
 
 const struct command try_command = {
 	.name = "try",
-	.usage = "[--profile NAME] [FILE]",
+	.usage = "[--profile NAME] [--first N] " JOB_FORM_USAGE " [FILE]",
 	.summary =
-		"Runs one job (JSON; standard input without FILE) and prints each step; keeps nothing",
+		"Runs a job, or the first ones of a file, without Kafka or database and prints each step; keeps nothing",
 	.option = options,
 	.operands_max = 1,
-	.operands = "it takes one job",
+	.operands = "it takes one file; without it standard input",
 	.run = try,
+	.notes = JOB_FORM_NOTES,
 };

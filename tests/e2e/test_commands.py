@@ -337,6 +337,23 @@ def test_try_ends_when_the_provider_refuses_the_key(only_model):
     assert done.returncode == 78 and "refuses the credential" in done.stdout
 
 
+def test_try_of_a_csv_is_a_pilot_of_its_first_rows(only_model, tmp_path):
+    path = tmp_path / "mails.csv"
+    path.write_text("task,customer,plan,reference\n" + "".join(f"Tell of the new price.,Baker {n},Team,R-{n}\n" for n in range(5)))
+    done = only_model.draftmill("try", *PROFILE, "--first", "3", str(path))
+    assert [f"Dear Baker {n}," in done.stdout for n in range(4)] == [True, True, True, False]
+    assert "3 tried: 3 passed or direct, 0 not; 0 invalid" in done.stdout
+
+
+def test_try_goes_on_after_a_row_that_is_no_job(only_model, tmp_path):
+    path = tmp_path / "mails.csv"
+    path.write_text("task,customer,plan,reference\na,b\nTell.,Baker,,R-1\nTell.,Baker,Team,R-2\n")
+    done = only_model.draftmill("try", *PROFILE, str(path), check=False)
+    assert done.returncode == 65 and f"{path}:2: ragged" in done.stderr
+    assert "missing_field: #/variables/plan" in done.stderr
+    assert "1 tried: 1 passed or direct, 0 not; 2 invalid" in done.stdout
+
+
 # --- show and report
 
 
