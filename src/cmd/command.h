@@ -11,10 +11,10 @@
 /* clang-format off */
 #define EXIT_STATUSES(X) \
 	X(DONE, 0, "done") \
-	X(NO, 1, "`try`: the job was escalated or failed") \
+	X(NO, 1, "`try`: the job was escalated or failed. `topics`: one is missing or denied") \
 	X(USAGE, 64, "wrong usage") \
 	X(DATA, 65, "some input is invalid or became a dead letter; the rest was done. `show`: no such job, or several") \
-	X(UNAVAILABLE, 69, "`migrate`, `show`, `report`: the database does not answer or has no schema") \
+	X(UNAVAILABLE, 69, "`migrate`, `show`, `report`: the database does not answer or has no schema. `topics`: no broker answers") \
 	X(SOFTWARE, 70, "a fault of the program") \
 	X(IO, 74, "the output could not be written") \
 	X(TEMPORARY, 75, "`work`, `submit`: a dependency is down, a time limit passed, or this worker was declared dead: start it again") \
