@@ -302,6 +302,9 @@ def check_ledger(stack, trail, lost, faults):
         for step in trail.steps[job["job_no"]]:
             if step["fact"] != "replied":
                 continue
+            if step["http_status"] != 200:  # a filter's refusal: an error, and no answer of the ledger
+                unanswered[reference, step["role"]] -= 1
+                continue
             reply = json.loads(step["reply"])
             id = reply.get("id") or reply["responseId"]
             line = ledger.get(id)
