@@ -59,7 +59,7 @@ FUZZ     := $(call programs,tests/fuzz/*.c)
 FAKES    := $(call objects,$T,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
 fakes_of  = $(filter $(FAKES),$(patsubst %,$T/obj/tests/unit/%.o,$(shell sed -n 's/^\#include "\([a-z_]*\)\.h".*/\1/p' $(1))))
 
-.PHONY: all test test-model check demo format install clean help objects tools unit trace property fuzz e2e crash FORCE
+.PHONY: all test test-kafka test-model check demo format install clean help objects tools unit trace property fuzz e2e crash kafka FORCE
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/draftmill ## the program, build/draftmill
@@ -67,6 +67,10 @@ all: $(BUILD)/draftmill ## the program, build/draftmill
 test: ## all tests: unit, traces, end-to-end, crash
 	scripts/install-packages
 	+tests/run
+
+test-kafka: ## end-to-end and crash tests on a real Apache Kafka, and what only that can show
+	scripts/install-packages --kafka
+	+KAFKA=4.4.0 tests/run e2e crash kafka
 
 test-model: ## 40 real jobs on a small model on this machine, one shot and with the loop, side by side
 	scripts/install-packages
@@ -105,6 +109,9 @@ property: $(PROPERTY)
 fuzz:     $(FUZZ)
 tools:    $(TOOLS)
 e2e crash: $(BUILD)/draftmill $T/draftmill $(TOOLS)
+kafka: e2e # and a second program, with a librdkafka newer than the system's
+	scripts/build-librdkafka $(BUILD)/librdkafka
+	+PKG_CONFIG_PATH=$(abspath $(BUILD)/librdkafka/lib/pkgconfig) $(MAKE) BUILD=$(BUILD)/newer
 objects:  $(OBJECTS) $(call objects,$(BUILD),$(TEST_C) $(TOOL_C))
 
 say = @mkdir -p $(@D); echo "$(1) $@"

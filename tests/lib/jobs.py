@@ -26,8 +26,9 @@ ENDS = {
     "rejected": ("escalated", "request_failed"),
 }
 
-# A join on the mock broker takes its session timeout; these are the shortest that work.
-QUICK_GROUP = {"DRAFTMILL_KAFKA_OPTIONS_SESSION_TIMEOUT_MS": "3000", "DRAFTMILL_KAFKA_OPTIONS_HEARTBEAT_INTERVAL_MS": "500"}
+# A join on the mock broker takes its session timeout; these are the shortest that work. Fetches wait for records no longer than this.
+QUICK_GROUP = {"DRAFTMILL_KAFKA_OPTIONS_SESSION_TIMEOUT_MS": "3000", "DRAFTMILL_KAFKA_OPTIONS_HEARTBEAT_INTERVAL_MS": "500",
+               "DRAFTMILL_KAFKA_OPTIONS_FETCH_WAIT_MAX_MS": "50"}
 QUICK_MODEL = {"generator_ms": 5, "critic_ms": 3, "refiner_ms": 4}
 
 

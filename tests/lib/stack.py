@@ -10,7 +10,8 @@
         wait_until(lambda: stack.sql("SELECT count(*) FROM draftmill.outcome")[0][0] == 1)
 
 Everything is private: a folder of its own below /tmp (kept with KEEP=1 in the environment), free ports, no system service.
-BUILD names the folder of the build (build); DRAFTMILL another program than BUILD/test/draftmill.
+BUILD names the folder of the build (build); DRAFTMILL another program than BUILD/test/draftmill. KAFKA=4.4.0 takes a real Kafka of
+that version for the mock broker.
 """
 import collections
 import ctypes
@@ -27,13 +28,16 @@ import urllib.request
 
 import confluent_kafka
 import psycopg2
+from real_broker import RealBroker
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.join(ROOT, os.environ.get("BUILD", "build"))
 DRAFTMILL = os.environ.get("DRAFTMILL", f"{BUILD}/test/draftmill")
+KAFKA = os.environ.get("KAFKA")
 
 # Partitions by topic. A group join on the mock takes 3 s, whatever their number.
-TOPICS = {"draftmill.jobs": 8, "draftmill.results": 4, "draftmill.review": 4, "draftmill.jobs.dlq": 2}
+TOPICS = {"draftmill.jobs": 8, "draftmill.results": 4, "draftmill.review": 4, "draftmill.jobs.dlq": 2, "draftmill.urgent": 1}
+RECORD_BYTES_MAX = 20 << 20  # of a real broker's topics; the mock has no limit
 
 Record = collections.namedtuple("Record", "topic partition offset key value headers")  # headers: [(name, bytes or None)]
 
@@ -259,17 +263,24 @@ class Stack:
 
     # --- the broker
 
-    def start_broker(self, topics=None):
-        names = [f"{name}:{partitions}" for name, partitions in (topics or self.topics).items()]
-        self.broker = self._own(Process([tool("mock_broker"), *names], f"{self.folder}/broker.log", stdout=subprocess.PIPE))
-        self.brokers = self.broker.child.stdout.readline().decode().strip()
-        assert self.brokers, f"no broker: {self.broker.log()}"
+    def start_broker(self, topics=None, version=KAFKA):
+        """The mock, or a real one of this version."""
+        topics = topics or self.topics
+        if version:
+            self.broker = self._own(RealBroker(f"{self.folder}/kafka", version))
+            self.broker.make_topics(topics, max_message_bytes=RECORD_BYTES_MAX)
+            self.brokers = self.broker.brokers
+        else:
+            names = [f"{name}:{partitions}" for name, partitions in topics.items()]
+            self.broker = self._own(Process([tool("mock_broker"), *names], f"{self.folder}/broker.log", stdout=subprocess.PIPE))
+            self.brokers = self.broker.child.stdout.readline().decode().strip()
+            assert self.brokers, f"no broker: {self.broker.log()}"
         self.settings["DRAFTMILL_KAFKA_BROKERS"] = self.brokers
 
     def produce(self, topic, *values, key=None, headers=None, partition=-1):
         """Sends records (None stays null, headers as [(name, value)]) and waits for all delivery reports."""
         failures = []
-        producer = confluent_kafka.Producer({"bootstrap.servers": self.brokers, "message.max.bytes": 20 << 20})
+        producer = confluent_kafka.Producer({"bootstrap.servers": self.brokers, "message.max.bytes": RECORD_BYTES_MAX})
         extra = {} if partition < 0 else {"partition": partition}
         for value in values:
             producer.produce(topic, value, key, headers=headers, **extra,
@@ -281,7 +292,7 @@ class Stack:
         """All records of the topic from the first to the end that it has now, by partition and offset."""
         consumer = confluent_kafka.Consumer({"bootstrap.servers": self.brokers, "group.id": "outside", "enable.auto.commit": False,
                                              "enable.partition.eof": True, "fetch.wait.max.ms": 50,
-                                             "fetch.message.max.bytes": 20 << 20})
+                                             "fetch.message.max.bytes": RECORD_BYTES_MAX})
         records, waiting = [], set()
         try:
             for number in consumer.list_topics(topic, timeout=10).topics[topic].partitions:

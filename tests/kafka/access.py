@@ -1,0 +1,28 @@
+"""access - how a program logs in at the broker's TLS listener, and the rights that the README names."""
+import re
+
+from stack import ROOT
+
+
+def login(broker, brokers=None, **options):
+    """As environment; an option (with _ for dots) replaces the right one, None leaves it out."""
+    given = {"security_protocol": "sasl_ssl", "sasl_mechanism": "PLAIN", "sasl_username": broker.user,
+             "sasl_password": broker.password, "ssl_ca_location": broker.ca, **options}
+    words = {f"DRAFTMILL_KAFKA_OPTIONS_{name.upper()}": value for name, value in given.items() if value is not None}
+    return {"DRAFTMILL_KAFKA_BROKERS": brokers or broker.tls_brokers, **words}
+
+
+def rights():
+    """The rows of the README's table: (program, ["--topic", "draftmill.jobs", ..], [operation, ..])."""
+    with open(f"{ROOT}/README.md") as file:
+        table = re.search(r"<!-- acl: .*?-->\n(.*?)<!-- end -->", file.read(), re.S)[1]
+    for line in table.splitlines()[2:]:
+        program, kind, names, operations = (cell.strip() for cell in line.strip("|").split("|"))
+        resources = [word for name in re.findall(r"`([^`]+)`", names) for word in (f"--{kind}", name)]
+        yield program.strip("`"), resources, re.findall(r"\w+", operations)
+
+
+def grant(broker, *programs):
+    for program, resources, operations in rights():
+        if program in programs:
+            broker.change_acls("--add", operations, resources)
