@@ -1,4 +1,5 @@
 """access - how a program logs in at the broker's TLS listener, and the rights that the README names."""
+import json
 import re
 
 from stack import ROOT
@@ -23,6 +24,18 @@ def rights():
 
 
 def grant(broker, *programs):
+    wanted = {}  # resources by operations: each call is a start of Java
     for program, resources, operations in rights():
         if program in programs:
-            broker.change_acls("--add", operations, resources)
+            wanted.setdefault(tuple(operations), []).extend(resources)
+    for operations, resources in wanted.items():
+        broker.change_acls("--add", operations, resources)
+
+
+def problems(stack, env):
+    """What `check config` finds."""
+    done = stack.draftmill("check", "config", "--json", "--config", stack.config, env={"OPENAI_API_KEY": "test-key", **env}, check=False)
+    assert done.returncode in (0, 78), done.stderr
+    found = json.loads(done.stdout)["problems"]
+    assert stack.broker.password not in done.stdout + done.stderr
+    return found

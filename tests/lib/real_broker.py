@@ -22,7 +22,7 @@ class RealBroker:
         self.folder, self.version = folder, version
         os.mkdir(folder)
         self.start()
-        self.admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": self.brokers})
+        self.admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": self.brokers, "log_level": 2})
 
     def start(self):
         """Also again, with the same data on the same ports."""
@@ -37,6 +37,7 @@ class RealBroker:
         subprocess.run([f"{ROOT}/scripts/kafka-down", self.folder, mode], check=True)
 
     def end(self):
+        self.admin = None
         self.stop("immediate")
 
     def sigstop(self):
