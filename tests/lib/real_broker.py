@@ -15,6 +15,14 @@ def dotted(config):
     return {name.replace("_", "."): str(value) for name, value in config.items()}
 
 
+def has_leader(consumer, name, number):
+    """What metadata say is ahead of what the broker does."""
+    try:
+        return consumer.get_watermark_offsets(confluent_kafka.TopicPartition(name, number), timeout=10)
+    except confluent_kafka.KafkaException:
+        return None
+
+
 class RealBroker:
     """Ends with the stack; `brokers` is the plain listener's address, see scripts/kafka-up for the others."""
 
@@ -53,8 +61,12 @@ class RealBroker:
         wishes = [confluent_kafka.admin.NewTopic(name, n, replication_factor=1, config=dotted(config)) for name, n in topics.items()]
         for future in self.admin.create_topics(wishes).values():
             future.result(30)
-        self._wait(lambda found: all(name in found and len(found[name].partitions) == n for name, n in topics.items())
-                   and all(partition.leader >= 0 for name in topics for partition in found[name].partitions.values()))
+        self._wait(lambda found: topics.keys() <= found.keys())
+        consumer = confluent_kafka.Consumer({"bootstrap.servers": self.brokers, "group.id": "outside"})
+        for name, n in topics.items():
+            for number in range(n):
+                self._wait(lambda _: has_leader(consumer, name, number))
+        consumer.close()
 
     def set_topic(self, name, **config):
         """These options, and defaults for all others."""
@@ -71,7 +83,7 @@ class RealBroker:
         future.result(30)
 
     def _wait(self, condition):
-        """The controller has answered; the broker follows a little later."""
+        """Of the topics that there are. The controller has answered; the broker follows a little later."""
         while not condition(self.admin.list_topics(timeout=10).topics):
             time.sleep(0.05)
 
