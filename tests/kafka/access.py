@@ -2,7 +2,14 @@
 import json
 import re
 
-from stack import ROOT
+from stack import BUILD, ROOT
+
+SYSTEM, NEWER = f"{BUILD}/test/draftmill", f"{BUILD}/newer/draftmill"  # with the system's librdkafka, and with a newer one
+
+
+def shown(word):
+    """Of a test's parameters."""
+    return {SYSTEM: "system", NEWER: "newer"}.get(word, word)
 
 
 def login(broker, brokers=None, **options):

@@ -1,18 +1,12 @@
-"""Logging in over TLS, by password, with no more rights than the README says; and what is told when it does not work."""
+"""Logging in over TLS, by password, with no more rights than the README says."""
 import json
 
 import pytest
 import stack as stacks
 import verify
-from access import grant, login, problems
-from jobs import QUICK_GROUP, QUICK_MODEL, demo_batch, drain, ends, events, expected_end
-from stack import BUILD, Stack
-
-SYSTEM, NEWER = f"{BUILD}/test/draftmill", f"{BUILD}/newer/draftmill"  # with the system's librdkafka, and with a newer one
-
-
-def shown(word):
-    return {SYSTEM: "system", NEWER: "newer"}.get(word, word)
+from access import NEWER, SYSTEM, grant, login, problems, shown
+from jobs import QUICK_GROUP, QUICK_MODEL, demo_batch, drain, ends, expected_end
+from stack import Stack
 
 
 @pytest.fixture(scope="module")
@@ -43,34 +37,3 @@ def test_a_batch_with_only_the_rights_of_the_readme(stack, monkeypatch, program,
     drain(stack, env=env)
     assert ends(stack, prefix) == {one["id"]: expected_end(one) for one in batch}
     assert verify.everything(stack).letters
-
-
-OLD_LIBRARY = "SCRAM to Kafka 4 with an old library"
-# What is wrong, and what is to be mended.
-FAULTS = {
-    "a wrong password": ({"sasl_password": "wrong"}, "sasl.password"),
-    "an unknown CA": ({"ssl_ca_location": None}, "ssl.ca.location"),
-    "another host name": ({"brokers": "127.0.0.1"}, "as its certificate does"),
-    "no TLS": ({"security_protocol": "sasl_plaintext"}, "security.protocol"),
-    "TLS to the plain listener": ({"brokers": "plain"}, "security.protocol"),
-    OLD_LIBRARY: ({"sasl_mechanism": "SCRAM-SHA-256"}, "too old for SCRAM to Kafka 4"),
-}
-
-
-@pytest.mark.parametrize("stack, program, fault", [
-    ("4.4.0", program, fault) for fault in FAULTS for program in (SYSTEM, NEWER) if (program, fault) != (NEWER, OLD_LIBRARY)
-], indirect=["stack"], ids=shown)
-def test_a_refusal_is_told_with_its_mend(stack, monkeypatch, program, fault):
-    """By `check config`, and by the worker, which ends."""
-    monkeypatch.setattr(stacks, "DRAFTMILL", program)
-    options, mend = FAULTS[fault]
-    if (program, fault) == (NEWER, "no TLS"):
-        mend = "kafka.brokers"  # librdkafka 2.12 knows only that it was hung up on, and tells only its log
-    brokers = {"127.0.0.1": stack.broker.tls_brokers.replace("localhost", "127.0.0.1"), "plain": stack.broker.brokers}
-    env = login(stack.broker, **{**options, "brokers": brokers.get(options.get("brokers"))})
-    worker = stack.start_worker(env=env)
-    (problem,) = problems(stack, env)
-    assert mend in problem
-    assert worker.wait(30) == 75
-    (end,) = events(worker, "worker_cannot_start")
-    assert mend in end["why"] and stack.broker.password not in worker.log()
