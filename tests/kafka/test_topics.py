@@ -41,7 +41,9 @@ def test_a_topic_made_anew_is_read_from_its_beginning(stack):
     stack.broker.delete_topic("draftmill.anew")
     topic(stack, "anew")
     send_to(stack, "anew", *names("new", 3))
-    drain(stack, *words)
+    worker = stack.start_worker(*words)
+    wait_ended(stack, *names("new", 3))
+    assert worker.terminate() == 0
     assert passed(stack, *names("new", 3))
     verify.everything(stack)
 
