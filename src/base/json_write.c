@@ -30,7 +30,7 @@ static void put_quoted(struct buf *b, struct str s)
 			at++;
 			continue;
 		}
-		size_t n = utf8_decode(str_sub(s, at, 4), &c);
+		size_t n = utf8_decode((struct str){s.p + at, s.n - at}, &c);
 		if (n > 1) {
 			at += n;
 			continue;

@@ -5,7 +5,7 @@
 #include <utf8proc.h>
 
 enum { REPLACEMENT = 0xFFFD };
-enum { MARKS_MAX = 64 };
+enum { MARKS_MAX = 32, PART_CODE_POINTS = 1000 };
 enum { EXPANSION_MAX = 33 }; /* bytes for one: 11 by NFKC, 3 by folding (UAX #15, section 12) */
 
 bool text_is_utf8(struct str s)
@@ -41,7 +41,9 @@ int32_t text_next(struct str s, size_t *at)
 
 	if (*at >= s.n)
 		return -1;
-	size_t n = utf8_decode(str_sub(s, *at, 4), &c);
+	if ((unsigned char)s.p[*at] < 0x80)
+		return s.p[(*at)++];
+	size_t n = utf8_decode((struct str){s.p + *at, s.n - *at}, &c);
 	if (n == 0) {
 		n = 1;
 		c = REPLACEMENT;
@@ -60,6 +62,34 @@ int32_t text_before(struct str s, size_t *at)
 	return text_next(s, &end);
 }
 
+struct range {
+	int32_t first, last;
+};
+
+static bool in_ranges(int32_t c, const struct range *range, size_t n)
+{
+	for (size_t i = 0; i < n && c >= range[i].first; i++) {
+		if (c <= range[i].last)
+			return true;
+	}
+	return false;
+}
+
+/* What most texts are made of: code points that neither folding nor normalisation changes (but for the case of ASCII), that join
+ * nothing before them, and that are graphemes of their own side by side. Not all there are; a test asks utf8proc about each. */
+static bool is_plain(int32_t c)
+{
+	static const struct range other[] = {
+		{' ', '~'},	  {0xE0, 0xFF},	    {0x430, 0x45F},   {0xE01, 0xE30},
+		{0x2018, 0x2023}, {0x3001, 0x301B}, {0x301D, 0x3029},
+	};
+
+	if (c >= 0x3041) /* kana, Han and Yi, Hangul syllables */
+		return (c >= 0x3400 && c <= 0xA48C) || c <= 0x3096 ||
+		       (c >= 0x30A0 && c <= 0x30FE) || (c >= 0xAC00 && c <= 0xD7A3);
+	return in_ranges(c, other, sizeof(other) / sizeof(other[0]));
+}
+
 size_t text_grapheme_end(struct str s, size_t at)
 {
 	int32_t before, c, state = 0; /* state: utf8proc's */
@@ -68,7 +98,8 @@ size_t text_grapheme_end(struct str s, size_t at)
 		return at + 1; /* ASCII before ASCII: nothing can join them but CRLF */
 	before = text_next(s, &at);
 	for (size_t end = at; (c = text_next(s, &end)) >= 0; at = end, before = c) {
-		if (utf8proc_grapheme_break_stateful(before, c, &state))
+		if ((is_plain(before) && is_plain(c)) ||
+		    utf8proc_grapheme_break_stateful(before, c, &state))
 			break;
 	}
 	return at;
@@ -81,19 +112,6 @@ int64_t text_graphemes(struct str s)
 	for (size_t at = 0; at < s.n; n++)
 		at = text_grapheme_end(s, at);
 	return n;
-}
-
-struct range {
-	int32_t first, last;
-};
-
-static bool in_ranges(int32_t c, const struct range *range, size_t n)
-{
-	for (size_t i = 0; i < n && c >= range[i].first; i++) {
-		if (c <= range[i].last)
-			return true;
-	}
-	return false;
 }
 
 /* Blocks of the scripts written without spaces between words (Unicode 15, Blocks.txt), in order. */
@@ -129,6 +147,10 @@ static enum part part_of(int32_t c)
 {
 	if (c == '\'' || c == '-' || c == 0x2019 || c == 0x2010 || c == 0x2011)
 		return PART_JOINER;
+	if (c < 0x80)
+		return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+			       ? PART_RUN
+			       : PART_OTHER;
 	utf8proc_category_t category = utf8proc_category(c);
 	if (category == UTF8PROC_CATEGORY_ND)
 		return PART_RUN;
@@ -166,7 +188,7 @@ static bool is_space(int32_t c)
 		{0x205F, 0x205F}, {0x3000, 0x3000},
 	};
 
-	return in_ranges(c, space, sizeof(space) / sizeof(space[0]));
+	return c <= 0x3000 && in_ranges(c, space, sizeof(space) / sizeof(space[0]));
 }
 
 struct str text_trim(struct str s)
@@ -194,61 +216,101 @@ static bool is_mark(int32_t c)
 	       (category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME);
 }
 
-/* utf8proc sorts a run of marks in time by the square of its length, so a heap of them is mapped in parts. What people write has
- * at most 30 in a row (UAX #15, section 13). */
-static size_t part_end(struct str s, size_t at)
+/* Whether a mapping changes nothing but the case of ASCII. */
+static bool stays(int32_t c, int options)
 {
+	return c < 0x80 || is_plain(c) || (c < 0x300 && !(options & UTF8PROC_COMPAT));
+}
+
+/* End of what stays, but for the last before something that does not: a mark may join it. */
+static size_t plain_end(struct str s, size_t at, int options)
+{
+	size_t last = at, end = at;
 	int32_t c;
 
-	for (int n_mark = 0; n_mark < MARKS_MAX && (c = text_next(s, &at)) >= 0;)
-		n_mark = is_mark(c) ? n_mark + 1 : 0;
-	return at;
+	while ((c = text_next(s, &end)) >= 0 && stays(c, options)) {
+		last = at;
+		at = end;
+	}
+	return c < 0 ? at : last;
 }
 
-static bool is_ascii(struct str s)
+/* End of the part to be mapped that begins at @at. utf8proc sorts a run of marks in time by the square of its length, so a heap of
+ * them is mapped in parts. What people write has at most 30 in a row (UAX #15, section 13). */
+static size_t part_end(struct str s, size_t at, int options)
 {
-	unsigned char all = 0;
+	size_t end = at;
+	int32_t c = text_next(s, &end);
 
-	for (size_t i = 0; i < s.n; i++)
-		all |= (unsigned char)s.p[i];
-	return all < 0x80;
+	for (int n_mark = is_mark(c); n_mark < MARKS_MAX; n_mark = is_mark(c) ? n_mark + 1 : 0) {
+		at = end;
+		c = text_next(s, &end);
+		if (c < 0 || stays(c, options))
+			return at;
+	}
+	return end;
 }
 
-/* What map() makes of ASCII, which is its own normal form: in English a quarter of a job's CPU time. */
-static struct str map_ascii(struct arena *a, struct str s, bool fold)
+struct mapping {
+	int options; /* utf8proc's */
+	utf8proc_custom_func custom;
+	int32_t *code_point; /* room for those of one part */
+	utf8proc_ssize_t cap;
+	struct buf all;
+};
+
+static void map_plain(struct mapping *m, struct str s)
 {
-	char *p = arena_alloc(a, s.n + 1);
-
-	for (size_t i = 0; i < s.n; i++)
-		p[i] = fold && s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + ('a' - 'A'))
-							      : s.p[i];
-	return (struct str){p, s.n};
+	buf_str(&m->all, s);
+	if (!(m->options & UTF8PROC_CASEFOLD))
+		return;
+	for (char *p = m->all.p + m->all.n - s.n; p < m->all.p + m->all.n; p++)
+		*p = *p >= 'A' && *p <= 'Z' ? (char)(*p + ('a' - 'A')) : *p;
 }
 
-/* utf8proc_map_custom() into the arena; the copy may be written to. */
+static void map_part(struct mapping *m, struct str s)
+{
+	const utf8proc_option_t options = (utf8proc_option_t)m->options;
+	utf8proc_ssize_t n;
+
+	while ((n = utf8proc_decompose_custom((const utf8proc_uint8_t *)s.p, (utf8proc_ssize_t)s.n,
+					      m->code_point, m->cap, options, m->custom, NULL)) >
+		       m->cap ||
+	       !m->code_point) {
+		m->cap = n + PART_CODE_POINTS;
+		m->code_point =
+			realloc(m->code_point, (size_t)(m->cap + 1) * sizeof(*m->code_point));
+		if (!m->code_point)
+			BUG("out of memory");
+	}
+	if (n >= 0)
+		n = utf8proc_reencode(m->code_point, n, options);
+	if (n < 0)
+		BUG("utf8proc: %s", utf8proc_errmsg(n));
+	buf_put(&m->all, m->code_point, (size_t)n);
+}
+
+/* Into the arena; the copy may be written to. */
 static struct str map(struct arena *a, struct str s, int options, utf8proc_custom_func custom)
 {
-	struct buf all = BUF(EXPANSION_MAX * s.n + 1);
-	utf8proc_uint8_t *p;
+	struct mapping m = {options, custom, NULL, 0, BUF(EXPANSION_MAX * s.n + 1)};
 
 	if (!s.p)
 		return s;
-	if (is_ascii(s))
-		return map_ascii(a, s, options & UTF8PROC_CASEFOLD);
 	for (size_t at = 0, end; at < s.n; at = end) {
-		end = part_end(s, at);
-		utf8proc_ssize_t n = utf8proc_map_custom((const utf8proc_uint8_t *)s.p + at,
-							 (utf8proc_ssize_t)(end - at), &p,
-							 (utf8proc_option_t)options, custom, NULL);
-		if (n < 0)
-			BUG("utf8proc: %s", utf8proc_errmsg(n));
-		buf_put(&all, p, (size_t)n);
-		free(p);
+		end = plain_end(s, at, options);
+		if (end > at) {
+			map_plain(&m, str_sub(s, at, end - at));
+		} else {
+			end = part_end(s, at, options);
+			map_part(&m, str_sub(s, at, end - at));
+		}
 	}
-	if (all.full)
+	if (m.all.full)
 		BUG("%zu bytes grew by more than %d times", s.n, EXPANSION_MAX);
-	struct str copy = arena_str(a, buf_view(&all));
-	buf_release(&all);
+	struct str copy = arena_str(a, buf_view(&m.all));
+	buf_release(&m.all);
+	free(m.code_point);
 	return copy;
 }
 
@@ -257,24 +319,24 @@ static struct str map(struct arena *a, struct str s, int options, utf8proc_custo
 static struct str replace_space(struct str s, const char *space)
 {
 	char *begin = (char *)(uintptr_t)s.p, *end = begin;
-	size_t at = 0, from, n_space = strlen(space);
-	bool pending = false;
+	size_t n_space = strlen(space);
 	int32_t c;
 
-	while (from = at, (c = text_next(s, &at)) >= 0) {
-		if (is_space(c)) {
-			pending = true;
+	for (size_t at = 0; at < s.n;) {
+		size_t from = at, to;
+		do
+			to = at;
+		while ((c = text_next(s, &at)) >= 0 && !is_space(c));
+		if (to == from)
 			continue;
-		}
-		if (pending && end > begin) {
+		if (end > begin) {
 			memcpy(end, space, n_space);
 			end += n_space;
 		}
-		pending = false;
-		memmove(end, s.p + from, at - from);
-		end += at - from;
+		memmove(end, s.p + from, to - from);
+		end += to - from;
 	}
-	return (struct str){s.p, (size_t)(end - begin)};
+	return (struct str){begin, (size_t)(end - begin)};
 }
 
 struct str text_fold(struct arena *a, struct str s)
