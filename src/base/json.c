@@ -3,11 +3,6 @@
 
 #include <stdlib.h>
 
-/* A type of json-c's has the name of a function of ours. */
-#define json_bool json_c_bool
-#include <json-c/json.h>
-#undef json_bool
-
 /* Objects with more members than this get an index when they are walked. */
 enum { MAX_WALK = 32 };
 
@@ -32,40 +27,27 @@ static struct json_object *theirs_of(const struct json *j, enum json_kind kind)
 	return theirs(j);
 }
 
-/* Only for what json_scan() let pass. */
-static bool parse(struct str value, struct json_object **out, struct err *err)
+static enum json_fault read_upto(struct str text, int max_values, struct json **out,
+				 struct err *err)
 {
-	/* json-c counts the value inside the innermost bracket as a level, too. */
-	struct json_tokener *tok = json_tokener_new_ex(JSON_MAX_DEPTH + 2);
+	struct json_object *o;
 
-	if (!tok)
-		BUG("out of memory");
-	json_tokener_set_flags(tok, JSON_TOKENER_STRICT);
-	*out = json_tokener_parse_ex(tok, value.p, (int)value.n);
-	/* A number at the very end: only a byte after it tells that it is whole. */
-	if (json_tokener_get_error(tok) == json_tokener_continue)
-		*out = json_tokener_parse_ex(tok, "", 1);
-	enum json_tokener_error error = json_tokener_get_error(tok);
-	json_tokener_free(tok);
-	if (error == json_tokener_success)
-		return true;
-	return ERR_SET(err, false, "json-c: %s", json_tokener_error_desc(error));
+	if (text.n > INT32_MAX)
+		return ERR_SET(err, JSON_NOT_JSON, "longer than %d bytes", INT32_MAX);
+	enum json_fault fault = json_scan(text, max_values, &o, err);
+	if (fault == JSON_FINE)
+		*out = (struct json *)(uintptr_t)ours(o);
+	return fault;
 }
 
 enum json_fault json_read(struct str text, struct json **out, struct err *err)
 {
-	struct json_object *o;
-	struct str value;
+	return read_upto(text, INT32_MAX, out, err);
+}
 
-	if (text.n > INT32_MAX)
-		return ERR_SET(err, JSON_NOT_JSON, "longer than %d bytes", INT32_MAX);
-	enum json_fault fault = json_scan(text, &value, err);
-	if (fault != JSON_FINE)
-		return fault;
-	if (!parse(value, &o, err))
-		return JSON_NOT_JSON;
-	*out = (struct json *)(uintptr_t)ours(o);
-	return JSON_FINE;
+enum json_fault json_read_sent(struct str text, struct json **out, struct err *err)
+{
+	return read_upto(text, JSON_VALUES_MAX, out, err);
 }
 
 void json_free(struct json *root)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_NUMBER_BYTES = 255 };
+enum { MAX_NUMBER_BYTES = 255, ARRAY_ITEMS = 4 /* room at first */ };
 
 struct key {
 	struct str name; /* unescaped */
@@ -17,7 +17,8 @@ struct scan {
 	int depth;
 	struct key *key; /* of all objects that are open, the innermost last */
 	size_t n_key, cap_key;
-	struct arena *names; /* names that had to be unescaped; NULL until there is one */
+	int n_value, max_values;
+	struct arena *strings; /* keys, and what had to be unescaped */
 	enum json_fault fault;
 	struct err *err;
 };
@@ -63,6 +64,14 @@ static size_t skip_digits(struct scan *s)
 	return s->at - from;
 }
 
+/* json-c has only one reason to give nothing. */
+static struct json_object *made(struct json_object *o)
+{
+	if (!o)
+		BUG("out of memory");
+	return o;
+}
+
 static bool scan_word(struct scan *s, const char *word)
 {
 	if (!str_starts(str_sub(s->text, s->at, s->text.n), word))
@@ -71,22 +80,25 @@ static bool scan_word(struct scan *s, const char *word)
 	return true;
 }
 
-/* Integers must fit 64 bits, the rest must be finite: a number read is the number written. */
-static bool number_in_range(struct str number, bool is_int)
+/* Integers must fit 64 bits, the rest must be finite: a number read is the number written. NULL: it is not. */
+static struct json_object *number_of(struct str number, bool is_int)
 {
 	char c[MAX_NUMBER_BYTES + 1];
-	int64_t unused;
+	int64_t value = 0;
 
 	if (is_int)
-		return str_is(number, "-0") || str_to_int(number, INT64_MIN, INT64_MAX, &unused);
+		return str_is(number, "-0") || str_to_int(number, INT64_MIN, INT64_MAX, &value)
+			       ? made(json_object_new_int64(value))
+			       : NULL;
 	if (number.n > MAX_NUMBER_BYTES)
-		return false;
+		return NULL;
 	memcpy(c, number.p, number.n);
 	c[number.n] = '\0';
-	return isfinite(strtod(c, NULL));
+	double real = strtod(c, NULL);
+	return isfinite(real) ? made(json_object_new_double(real)) : NULL;
 }
 
-static bool scan_number(struct scan *s)
+static bool scan_number(struct scan *s, struct json_object **out)
 {
 	size_t from = s->at;
 	bool is_int = true;
@@ -106,7 +118,8 @@ static bool scan_number(struct scan *s)
 		if (skip_digits(s) == 0)
 			return fail(s, "no digit in the exponent");
 	}
-	if (!number_in_range(str_sub(s->text, from, s->at - from), is_int))
+	*out = number_of(str_sub(s->text, from, s->at - from), is_int);
+	if (!*out)
 		return fail_at(s, JSON_NOT_JSON, from, "number out of range");
 	return true;
 }
@@ -162,50 +175,50 @@ static bool take_unicode(struct scan *s, char out[4], size_t *n)
 /* What follows a backslash. */
 static bool take_escape(struct scan *s, char out[4], size_t *n)
 {
-	static const char name[] = "\"\\/bfnrt", byte[] = "\"\\/\b\f\n\r\t";
-	char c = peek(s);
-	const char *hit = c ? strchr(name, c) : NULL;
+	static const char byte_of[] = {
+		['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b', ['f'] = '\f',
+		['n'] = '\n', ['r'] = '\r',  ['t'] = '\t', ['u'] = 'u'};
+	unsigned char c = (unsigned char)peek(s);
+	char byte = c < sizeof(byte_of) ? byte_of[c] : '\0';
 
-	if (!hit && c != 'u')
+	if (!byte)
 		return fail(s, "unknown escape");
 	s->at++;
-	if (!hit)
+	if (c == 'u')
 		return take_unicode(s, out, n);
-	out[0] = byte[hit - name];
+	out[0] = byte;
 	*n = 1;
 	return true;
 }
 
 /* Moves behind the closing quote. @escaped: there was a backslash. */
-static bool scan_string(struct scan *s, bool *escaped)
+static bool walk_string(struct scan *s, bool *escaped)
 {
 	char unused[4];
 	size_t n;
 
 	*escaped = false;
-	s->at++;
-	while (!take(s, '"')) {
+	for (s->at++; !take(s, '"');) {
+		while (s->at < s->text.n && (unsigned char)s->text.p[s->at] >= 0x20 &&
+		       s->text.p[s->at] != '"' && s->text.p[s->at] != '\\')
+			s->at++;
 		if (take(s, '\\')) {
 			*escaped = true;
 			if (!take_escape(s, unused, &n))
 				return false;
 		} else if ((unsigned char)peek(s) < 0x20) {
 			return fail(s, "control character in a string");
-		} else {
-			s->at++;
 		}
 	}
 	return true;
 }
 
-/* @inside the quotes, already scanned. No longer than what it is made from: six bytes give at most three. */
+/* @inside the quotes, already walked. No longer than what it is made from: six bytes give at most three. */
 static struct str unescape(struct scan *s, struct str inside)
 {
 	struct scan in = {.text = inside};
+	char *p = arena_alloc(s->strings, inside.n + 4), *end = p;
 
-	if (!s->names)
-		s->names = arena_new();
-	char *p = arena_alloc(s->names, inside.n + 4), *end = p;
 	while (in.at < inside.n) {
 		size_t n = 1;
 		if (!take(&in, '\\'))
@@ -217,25 +230,35 @@ static struct str unescape(struct scan *s, struct str inside)
 	return (struct str){p, (size_t)(end - p)};
 }
 
-static bool scan_key(struct scan *s)
+static bool scan_string(struct scan *s, struct str *out)
+{
+	size_t from = s->at + 1;
+	bool escaped;
+
+	if (!walk_string(s, &escaped))
+		return false;
+	*out = str_sub(s->text, from, s->at - from - 1);
+	if (escaped)
+		*out = unescape(s, *out);
+	return true;
+}
+
+static bool scan_key(struct scan *s, struct str *name)
 {
 	size_t from = s->at;
-	bool escaped;
 
 	if (peek(s) != '"')
 		return fail(s, "no key in quotes");
-	if (!scan_string(s, &escaped))
+	if (!scan_string(s, name))
 		return false;
-	struct str name = str_sub(s->text, from + 1, s->at - from - 2);
-	if (escaped)
-		name = unescape(s, name);
+	*name = arena_str(s->strings, *name); /* with a NUL behind it */
 	if (s->n_key == s->cap_key) {
 		s->cap_key = s->cap_key ? 2 * s->cap_key : 32;
 		s->key = realloc(s->key, s->cap_key * sizeof(*s->key));
 		if (!s->key)
 			BUG("out of memory");
 	}
-	s->key[s->n_key++] = (struct key){name, from};
+	s->key[s->n_key++] = (struct key){*name, from};
 	return true;
 }
 
@@ -268,21 +291,40 @@ static bool keys_differ(struct scan *s, size_t first)
 	return true;
 }
 
-static bool scan_value(struct scan *s);
+static bool scan_value(struct scan *s, struct json_object **out);
 
-static bool scan_member(struct scan *s)
+static bool scan_member(struct scan *s, struct json_object *object)
 {
+	struct json_object *value;
+	struct str name;
+
 	skip_space(s);
-	if (!scan_key(s))
+	if (!scan_key(s, &name))
 		return false;
 	skip_space(s);
 	if (!take(s, ':'))
 		return fail(s, "no ':' after a key");
-	return scan_value(s);
+	if (!scan_value(s, &value))
+		return false;
+	/* New to json-c even if it is not: keys_differ() will tell. */
+	if (json_object_object_add_ex(object, name.p, value, JSON_C_OBJECT_ADD_KEY_IS_NEW))
+		BUG("out of memory");
+	return true;
+}
+
+static bool scan_item(struct scan *s, struct json_object *array)
+{
+	struct json_object *value;
+
+	if (!scan_value(s, &value))
+		return false;
+	if (json_object_array_add(array, value))
+		BUG("out of memory");
+	return true;
 }
 
 /* An array or an object: the same but for its members and its bracket. */
-static bool scan_nest(struct scan *s, char bracket, bool (*scan_one)(struct scan *))
+static bool scan_nest(struct scan *s, char bracket, struct json_object *into)
 {
 	size_t first_key = s->n_key;
 
@@ -293,7 +335,7 @@ static bool scan_nest(struct scan *s, char bracket, bool (*scan_one)(struct scan
 	skip_space(s);
 	if (!take(s, bracket)) {
 		do {
-			if (!scan_one(s))
+			if (!(bracket == '}' ? scan_member : scan_item)(s, into))
 				return false;
 		} while (take(s, ','));
 		if (!take(s, bracket))
@@ -303,41 +345,52 @@ static bool scan_nest(struct scan *s, char bracket, bool (*scan_one)(struct scan
 	return keys_differ(s, first_key);
 }
 
-/* White space around the value is taken too. */
-static bool scan_value(struct scan *s)
+/* By its first byte. What is in *out at a failure is the caller's, too. */
+static bool scan_kind(struct scan *s, struct json_object **out)
 {
-	bool fine, escaped;
+	const char c = peek(s);
+	struct str string;
 
-	skip_space(s);
-	switch (peek(s)) {
+	switch (c) {
 	case '{':
-		fine = scan_nest(s, '}', scan_member);
-		break;
+		*out = made(json_object_new_object());
+		return scan_nest(s, '}', *out);
 	case '[':
-		fine = scan_nest(s, ']', scan_value);
-		break;
+		*out = made(json_object_new_array_ext(ARRAY_ITEMS));
+		return scan_nest(s, ']', *out);
 	case '"':
-		fine = scan_string(s, &escaped);
-		break;
+		if (!scan_string(s, &string))
+			return false;
+		*out = made(json_object_new_string_len(string.p, (int)string.n));
+		return true;
 	case 't':
-		fine = scan_word(s, "true");
-		break;
 	case 'f':
-		fine = scan_word(s, "false");
-		break;
+		*out = made(json_object_new_boolean(c == 't'));
+		return scan_word(s, c == 't' ? "true" : "false");
 	case 'n':
-		fine = scan_word(s, "null");
-		break;
+		return scan_word(s, "null");
 	default:
-		fine = (peek(s) == '-' || (peek(s) >= '0' && peek(s) <= '9'))
-			       ? scan_number(s)
-			       : fail(s, "no JSON value");
+		return c == '-' || (c >= '0' && c <= '9') ? scan_number(s, out)
+							  : fail(s, "no JSON value");
 	}
-	skip_space(s);
-	return fine;
 }
 
-static bool scan_text(struct scan *s)
+/* White space around the value is taken too. */
+static bool scan_value(struct scan *s, struct json_object **out)
+{
+	*out = NULL;
+	skip_space(s);
+	if (s->n_value++ == s->max_values)
+		return fail(s, "too many values");
+	if (!scan_kind(s, out)) {
+		json_object_put(*out);
+		return false;
+	}
+	skip_space(s);
+	return true;
+}
+
+static bool scan_text(struct scan *s, struct json_object **out)
 {
 	size_t valid = utf8_valid_prefix(s->text);
 
@@ -348,24 +401,25 @@ static bool scan_text(struct scan *s)
 	skip_space(s);
 	if (s->at == s->text.n)
 		return fail_at(s, JSON_EMPTY, s->at, "no value");
-	if (!scan_value(s))
+	if (!scan_value(s, out))
 		return false;
-	if (s->at < s->text.n)
-		return fail(s, "more after the value");
-	return true;
+	if (s->at == s->text.n)
+		return true;
+	json_object_put(*out);
+	return fail(s, "more after the value");
 }
 
-enum json_fault json_scan(struct str text, struct str *value, struct err *err)
+enum json_fault json_scan(struct str text, int max_values, struct json_object **out,
+			  struct err *err)
 {
-	struct scan s = {.text = text, .err = err};
+	struct scan s = {.text = text,
+			 .max_values = max_values,
+			 .strings = arena_new(),
+			 .err = err,
+			 .fault = JSON_FINE};
 
-	if (scan_text(&s)) {
-		*value = text;
-		if (str_starts(text, "\xEF\xBB\xBF"))
-			*value = str_sub(text, 3, text.n);
-		*value = str_trim(*value);
-	}
-	arena_free(s.names);
+	(void)scan_text(&s, out);
+	arena_free(s.strings);
 	free(s.key);
 	return s.fault;
 }

@@ -17,7 +17,7 @@ bool answer_read(struct arena *a, struct str reply, struct answer *out)
 	struct err err;
 	bool ok;
 
-	if (json_read(reply, &doc, &err) != JSON_FINE)
+	if (json_read_sent(reply, &doc, &err) != JSON_FINE)
 		return false;
 	ok = json_get_str(doc, "text", &text) && str_trim(text).n > 0;
 	if (ok)

@@ -12,7 +12,7 @@ static void run_json(struct arena *a, const void *args, const struct job *job, s
 	struct json *value = NULL;
 	struct err err = {""};
 
-	out->ok = json_read(str_trim(text), &value, &err) == JSON_FINE;
+	out->ok = json_read_sent(str_trim(text), &value, &err) == JSON_FINE;
 	if (!out->ok)
 		out->detail = arena_printf(a, "not one JSON value: %s", err.text);
 	json_free(value);

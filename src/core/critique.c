@@ -133,7 +133,7 @@ void critique_read(struct arena *a, struct str reply, struct str draft, int64_t 
 	struct err err = {""};
 
 	*out = (struct critique){.valid = true};
-	if (json_read(str_trim(reply), &in, &err) != JSON_FINE)
+	if (json_read_sent(str_trim(reply), &in, &err) != JSON_FINE)
 		err_at(&err, "not exactly one JSON object: ");
 	if (err.text[0] || !read_object(a, in, draft, score_max, out, &err))
 		*out = (struct critique){.fault = arena_str(a, str_c(err.text)), .score = -1};

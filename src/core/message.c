@@ -203,7 +203,7 @@ static enum dead_reason read_value(struct str value, struct json **doc, struct e
 	if (value.n > MESSAGE_BYTES_MAX)
 		return ERR_SET(err, DEAD_too_large, "%zu bytes, at most %d", value.n,
 			       MESSAGE_BYTES_MAX);
-	return reasons[json_read(value, doc, err)];
+	return reasons[json_read_sent(value, doc, err)];
 }
 
 enum dead_reason message_read(struct arena *a, const struct record *record, struct message *out,

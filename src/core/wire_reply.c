@@ -250,7 +250,7 @@ void reply_read(const struct reply_format *format, const struct http_reply *http
 
 	if (!id.p)
 		id = http_header(http->headers, "request-id");
-	bool readable = json_read(http->body, &root, &err) == JSON_FINE;
+	bool readable = json_read_sent(http->body, &root, &err) == JSON_FINE;
 	*out = (struct reply){.usage = format->usage(root),
 			      .model = reply_word(a, root, format->model_key),
 			      .request_id = id.p ? keep(a, id, WORD_BYTES_MAX)
