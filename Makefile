@@ -59,7 +59,7 @@ FUZZ     := $(call programs,tests/fuzz/*.c)
 FAKES    := $(call objects,$T,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
 fakes_of  = $(filter $(FAKES),$(patsubst %,$T/obj/tests/unit/%.o,$(shell sed -n 's/^\#include "\([a-z_]*\)\.h".*/\1/p' $(1))))
 
-.PHONY: all test test-kafka test-model check demo format install clean help objects tools unit trace property fuzz e2e crash kafka FORCE
+.PHONY: all test test-kafka test-model check bench demo format install clean help objects tools unit trace property fuzz e2e crash kafka FORCE
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/draftmill ## the program, build/draftmill
@@ -79,6 +79,9 @@ test-model: ## 40 real jobs on a small model on this machine, one shot and with 
 
 check: ## the rules of the house: layers, purity, sizes, words, format, warnings
 	+scripts/check
+
+bench: $(BUILD)/bench/bench_step ## CPU times of steps at the size caps, in the build for use
+	$<
 
 demo: ## a real batch on a private database, a mock broker and a scripted model (MODEL=local: a small real one)
 	scripts/install-packages --demo
@@ -117,6 +120,10 @@ objects:  $(OBJECTS) $(call objects,$(BUILD),$(TEST_C) $(TOOL_C))
 say = @mkdir -p $(@D); echo "$(1) $@"
 
 $(BUILD)/draftmill: $(OBJECTS)
+	$(call say,LD)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(call objects,$(BUILD),$(CORE_C))
 	$(call say,LD)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS)
 

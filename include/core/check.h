@@ -43,13 +43,20 @@ struct check_result {
 	int64_t at, n;	   /* bytes of the text concerned; at -1 = the whole text */
 };
 
+/* A text under all its checks, one after another. */
+struct checked {
+	struct arena *scratch; /* of what the checks share; freed by the caller */
+	struct str text;
+	struct str folded; /* text_fold(), made for the first check that asks */
+};
+
 struct check_type {
 	const char *name;
 	/* Reads the arguments of @spec into *args (arena). ST_INVALID: *err names the key and the mend; unknown keys are refused by check_read(). */
 	enum status (*read)(struct arena *a, const struct json *spec, const void **args,
 			    struct err *err);
 	/* Sets ok, detail, at, n. What is in @scratch, the detail too, is gone after check_run(), which copies it. */
-	void (*run)(struct arena *scratch, const void *args, const struct job *, struct str text,
+	void (*run)(struct arena *scratch, const void *args, const struct job *, struct checked *,
 		    struct check_result *out);
 	/* The constraint as one sentence for a prompt, without a final line end. */
 	void (*phrase)(const void *args, const struct job *, bool japanese, struct buf *out);
@@ -60,7 +67,7 @@ struct check_type {
 enum status check_read(struct arena *a, const struct json *spec, struct check *out,
 		       struct err *err) MUST_CHECK;
 
-void check_run(struct arena *a, const struct check *, const struct job *, struct str text,
+void check_run(struct arena *a, const struct check *, const struct job *, struct checked *,
 	       struct check_result *out);
 
 /* A variable that must_include wants the value of and that the job gives none; absent: there is no such. */

@@ -11,6 +11,8 @@ struct key {
 	size_t at;	 /* byte of its opening quote */
 };
 
+_Static_assert(JSON_VALUES_MAX == 10000, "a message says so");
+
 struct scan {
 	struct str text;
 	size_t at; /* the next byte */
@@ -381,7 +383,7 @@ static bool scan_value(struct scan *s, struct json_object **out)
 	*out = NULL;
 	skip_space(s);
 	if (s->n_value++ == s->max_values)
-		return fail(s, "too many values");
+		return fail(s, "more than 10000 values");
 	if (!scan_kind(s, out)) {
 		json_object_put(*out);
 		return false;

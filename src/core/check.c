@@ -130,13 +130,13 @@ enum status check_read(struct arena *a, const struct json *spec, struct check *o
 	return status;
 }
 
-void check_run(struct arena *a, const struct check *check, const struct job *job, struct str text,
-	       struct check_result *out)
+void check_run(struct arena *a, const struct check *check, const struct job *job,
+	       struct checked *checked, struct check_result *out)
 {
 	struct arena *scratch = arena_new();
 
 	*out = (struct check_result){.check = check, .ok = true, .at = -1};
-	check->type->run(scratch, check->args, job, text, out);
+	check->type->run(scratch, check->args, job, checked, out);
 	if (out->detail.n > CHECK_DETAIL_BYTES_MAX)
 		out->detail = arena_printf(
 			a, "%.*s...", STR_ARG(str_cut(out->detail, CHECK_DETAIL_BYTES_MAX - 3)));

@@ -6,13 +6,13 @@ static enum status read_nothing(struct arena *a, const struct json *spec, const 
 	return ST_OK;
 }
 
-static void run_json(struct arena *a, const void *args, const struct job *job, struct str text,
-		     struct check_result *out)
+static void run_json(struct arena *a, const void *args, const struct job *job,
+		     struct checked *checked, struct check_result *out)
 {
 	struct json *value = NULL;
 	struct err err = {""};
 
-	out->ok = json_read_sent(str_trim(text), &value, &err) == JSON_FINE;
+	out->ok = json_read_sent(str_trim(checked->text), &value, &err) == JSON_FINE;
 	if (!out->ok)
 		out->detail = arena_printf(a, "not one JSON value: %s", err.text);
 	json_free(value);

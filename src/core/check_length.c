@@ -112,16 +112,16 @@ static void phrase_japanese(const struct length *length, const struct unit *unit
 	buf_puts(out, "。");
 }
 
-static void run_graphemes(struct arena *a, const void *args, const struct job *job, struct str text,
-			  struct check_result *out)
+static void run_graphemes(struct arena *a, const void *args, const struct job *job,
+			  struct checked *checked, struct check_result *out)
 {
-	run_length(a, args, text, &graphemes, out);
+	run_length(a, args, checked->text, &graphemes, out);
 }
 
-static void run_words(struct arena *a, const void *args, const struct job *job, struct str text,
-		      struct check_result *out)
+static void run_words(struct arena *a, const void *args, const struct job *job,
+		      struct checked *checked, struct check_result *out)
 {
-	run_length(a, args, text, &words, out);
+	run_length(a, args, checked->text, &words, out);
 }
 
 static void phrase_graphemes(const void *args, const struct job *job, bool japanese,

@@ -119,12 +119,12 @@ static int search(const struct regex *regex, struct str text, int64_t *at, int64
 	return rc;
 }
 
-static void run_regex(struct arena *a, const void *args, const struct job *job, struct str text,
-		      struct check_result *out)
+static void run_regex(struct arena *a, const void *args, const struct job *job,
+		      struct checked *checked, struct check_result *out)
 {
 	const struct regex *regex = args;
 	int64_t at, n;
-	int rc = search(regex, text, &at, &n);
+	int rc = search(regex, checked->text, &at, &n);
 
 	out->ok = regex->match ? rc >= 0 : rc == PCRE2_ERROR_NOMATCH;
 	if (out->ok)

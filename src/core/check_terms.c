@@ -6,6 +6,8 @@
 /* Over what a job of MESSAGE_BYTES_MAX can name; check_run() keeps the beginning. */
 enum { DETAIL_BYTES_MAX = 4 * MESSAGE_BYTES_MAX };
 
+enum { PIECE_BYTES = 1000 }; /* folded at once on the way to a place */
+
 struct term {
 	struct str text, folded;
 };
@@ -194,12 +196,19 @@ static bool has_value(const struct job *job, struct str variable)
 	return str_trim(job_variable(job, variable)).n > 0;
 }
 
+static struct str folded_of(struct checked *checked)
+{
+	if (!checked->folded.p)
+		checked->folded = text_fold(checked->scratch, checked->text);
+	return checked->folded;
+}
+
 /* A digit more before or behind makes another number: 42 is not met by 00042, nor 30 by 300. */
 static void run_must_include(struct arena *scratch, const void *args, const struct job *job,
-			     struct str text, struct check_result *out)
+			     struct checked *checked, struct check_result *out)
 {
 	const struct terms *terms = args;
-	struct str folded = text_fold(scratch, text);
+	struct str folded = folded_of(checked);
 	struct buf missing = BUF(DETAIL_BYTES_MAX), unknown = BUF(DETAIL_BYTES_MAX);
 
 	for (int i = 0; i < terms->n_term; i++) {
@@ -221,16 +230,31 @@ static void run_must_include(struct arena *scratch, const void *args, const stru
 	set_detail(scratch, &missing, out);
 }
 
+/* The end of some graphemes from @at on: of one, or of as many as begin within PIECE_BYTES. */
+static size_t piece_end(struct str text, size_t at, bool one)
+{
+	size_t end = text_grapheme_end(text, at);
+
+	while (!one && end < text.n && end - at < PIECE_BYTES)
+		end = text_grapheme_end(text, end);
+	return end;
+}
+
 /* The graphemes of @text whose folded forms hold bytes [at, at + n) of @folded, the whole text's. The result stays
- * "the whole text" should folding grapheme by grapheme not give what folding at once gives. */
+ * "the whole text" should folding piece by piece not give what folding at once gives. */
 static void locate(struct arena *scratch, struct str text, struct str folded, size_t at, size_t n,
 		   struct check_result *out)
 {
 	size_t begin = 0, from = 0, folded_n = 0;
+	bool one = false; /* near the place, each grapheme is a piece */
 
 	while (from < text.n) {
-		size_t to = text_grapheme_end(text, from);
+		size_t to = piece_end(text, from, one);
 		struct str piece = text_fold(scratch, str_sub(text, from, to - from));
+		if (!one && folded_n + piece.n > at) {
+			one = true;
+			continue;
+		}
 		if (!str_eq(piece, str_sub(folded, folded_n, piece.n)))
 			return;
 		if (folded_n <= at)
@@ -246,10 +270,10 @@ static void locate(struct arena *scratch, struct str text, struct str folded, si
 }
 
 static void run_forbidden(struct arena *scratch, const void *args, const struct job *job,
-			  struct str text, struct check_result *out)
+			  struct checked *checked, struct check_result *out)
 {
 	const struct terms *terms = args;
-	struct str folded = text_fold(scratch, text);
+	struct str folded = folded_of(checked);
 	struct buf found = BUF(DETAIL_BYTES_MAX);
 
 	for (int i = 0; i < terms->n_term; i++) {
@@ -258,7 +282,7 @@ static void run_forbidden(struct arena *scratch, const void *args, const struct 
 		if (at < 0)
 			continue;
 		if (found.n == 0)
-			locate(scratch, text, folded, (size_t)at, term.folded.n, out);
+			locate(scratch, checked->text, folded, (size_t)at, term.folded.n, out);
 		put_quoted(&found, term.text, found.n ? ", " : "found: ");
 	}
 	set_detail(scratch, &found, out);

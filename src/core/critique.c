@@ -7,6 +7,7 @@
 
 enum { SEVERITY_MIN = 1, SEVERITY_MAX = 5 };
 enum { REPEATS_OVER_PERMILLE = 900, GRAM = 3 };
+enum { COMPARED_BYTES_MAX = 32 << 10 }; /* of what a critique finds: more takes too long */
 
 static const char *const reply_keys[] = {"issues", "score", "verdict", "reasons", NULL};
 static const char *const issue_keys[] = {"category", "snippet", "suggestion", "severity", NULL};
@@ -152,7 +153,7 @@ struct issue issue_of_check(struct arena *a, const struct check_result *r, int64
 			      .n = r->n};
 }
 
-/* All that a critique finds, as one text. */
+/* What a critique finds, as one text. */
 static struct str issue_text(struct arena *scratch, const struct critique *c)
 {
 	size_t n = 0;
@@ -166,7 +167,7 @@ static struct str issue_text(struct arena *scratch, const struct critique *c)
 		buf_str(&all, c->issue[i].suggestion);
 		buf_putc(&all, '\n');
 	}
-	struct str text = arena_str(scratch, buf_view(&all));
+	struct str text = arena_str(scratch, str_cut(buf_view(&all), COMPARED_BYTES_MAX));
 	buf_release(&all);
 	return text;
 }

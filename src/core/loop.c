@@ -18,13 +18,15 @@ struct loop {
 	int n_open;
 	int n_step;
 	bool finished;
+	uint8_t squeezed_sha[LOOP_DRAFTS][SHA_BYTES]; /* of each draft's text_squeeze() */
 };
 
 /* ---- drafts ---- */
 
-static void run_checks(struct loop *l, struct draft *d)
+static void examine(struct loop *l, struct draft *d)
 {
 	const struct profile *p = l->profile;
+	struct checked checked = {.scratch = arena_new(), .text = d->text};
 	struct check_result *r;
 
 	d->n_result = p->n_check + l->job->n_check;
@@ -32,10 +34,12 @@ static void run_checks(struct loop *l, struct draft *d)
 	for (int i = 0; i < d->n_result; i++, r++) {
 		const struct check *c =
 			i < p->n_check ? &p->check[i] : &l->job->check[i - p->n_check];
-		check_run(l->arena, c, l->job, d->text, r);
+		check_run(l->arena, c, l->job, &checked, r);
 		d->n_failed += !r->ok;
 		d->n_hard_failed += !r->ok && c->hard;
 	}
+	sha256(text_squeeze(checked.scratch, d->text), l->squeezed_sha[d->no]);
+	arena_free(checked.scratch);
 }
 
 static struct draft *add_draft(struct loop *l, struct loop_output *out, struct str text, int from)
@@ -52,7 +56,7 @@ static struct draft *add_draft(struct loop *l, struct loop_output *out, struct s
 			    .confidence_permille = -1};
 	if (from >= 0)
 		d->changed_permille = changed_permille(l->arena, l->history.draft[from].text, text);
-	run_checks(l, d);
+	examine(l, d);
 	out->draft = d;
 	return d;
 }
@@ -290,10 +294,9 @@ static void refined(struct loop *l, const struct fact *f, const struct call *c,
 		    struct loop_output *out)
 {
 	const struct draft *d = add_draft(l, out, f->reply.text, c->draft_no);
-	const struct str text = text_squeeze(l->arena, d->text);
 
 	for (int i = c->draft_no; i >= 0; i--) {
-		if (!str_eq(text, text_squeeze(l->arena, l->history.draft[i].text)))
+		if (memcmp(l->squeezed_sha[i], l->squeezed_sha[d->no], SHA_BYTES) != 0)
 			continue;
 		give_up(l, out, i == c->draft_no ? STOP_no_progress : STOP_loop_detected);
 		return;

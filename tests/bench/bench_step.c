@@ -3,8 +3,8 @@
  * worst inputs known. No test: a table to be read, best of several runs each. The yardstick is SHA-256 of 1 MiB in the same
  * run: two machines, or two versions on a noisy one, are compared by that column. Runs in the root of the repository.
  *
- *	make bench              all
- *	build/bench_step diff   those whose name has the word
+ *	make bench                    all
+ *	build/bench/bench_step diff   whole steps, and what has the word in its name
  */
 #include "../lib/loop_case.h"
 
@@ -46,17 +46,20 @@ static double best_ms(operation *run, const void *args)
 	return best;
 }
 
-static void bench(const char *what, const char *with, operation *run, const void *args)
+static void show(const char *what, const char *with, double ms)
 {
 	char name[100];
 
 	snprintf(name, sizeof(name), "%s, %s", what, with);
-	if (wanted && !strstr(name, wanted))
-		return;
-	double ms = best_ms(run, args);
 	printf("%-44s %8.2f ms %7.1f yardsticks%s\n", name, ms, ms / yardstick_ms,
 	       ms > STEP_MAX_MS ? "  OVER 20 ms" : "");
 	fflush(stdout);
+}
+
+static void bench(const char *what, const char *with, operation *run, const void *args)
+{
+	if (!wanted || strstr(what, wanted))
+		show(what, with, best_ms(run, args));
 }
 
 /* ---- texts ---- */
@@ -206,6 +209,196 @@ static void bench_texts(struct arena *a)
 		bench("similarity 256 KiB", name, op_similarity, two);
 	}
 }
+/* ---- checks ---- */
+
+static const struct job no_job;
+
+struct check_args {
+	const struct check *check;
+	int n;
+	struct str text;
+};
+
+static void op_checks(struct arena *a, const void *args)
+{
+	const struct check_args *c = args;
+	struct checked checked = {.scratch = a, .text = c->text};
+	struct check_result result;
+
+	for (int i = 0; i < c->n; i++)
+		check_run(a, &c->check[i], &no_job, &checked, &result);
+}
+
+static void bench_check(struct arena *a, const char *what, int n, const char *arguments,
+			struct str text)
+{
+	struct check *check = arena_array(a, struct check, n);
+	struct err err = {""};
+
+	for (int i = 0; i < n; i++) {
+		struct json *spec = case_json(arena_printf(a, "{\"name\":\"c\",%s}", arguments));
+		if (check_read(a, spec, &check[i], &err) != ST_OK)
+			case_die("%s", err.text);
+		json_free(spec);
+	}
+	bench(what, "256 KiB", op_checks, &(struct check_args){check, n, text});
+}
+
+static struct str terms(struct arena *a, int n)
+{
+	struct buf all = BUF(JOB_BYTES);
+
+	for (int i = 0; i < n; i++)
+		buf_printf(&all, "%s\"customer %d\"", i ? "," : "", 90000 + i);
+	struct str text =
+		arena_printf(a, "\"type\":\"forbidden\",\"terms\":[%.*s]", STR_ARG(buf_view(&all)));
+	buf_release(&all);
+	return text;
+}
+
+static void bench_checks(struct arena *a)
+{
+	struct str english = text_of(a, kinds[0].unit, 1, REPLY_BYTES);
+	struct str japanese = text_of(a, kinds[1].unit, 1, REPLY_BYTES);
+	struct str same = text_of(a, "a", 1, REPLY_BYTES);
+
+	bench_check(a, "10 checks of a term", 10, terms(a, 1).p, japanese);
+	bench_check(a, "300 terms", 1, terms(a, TERMS).p, english);
+	bench_check(a, "a length", 1, "\"type\":\"graphemes\",\"max\":1", japanese);
+	bench_check(a, "a number of words", 1, "\"type\":\"words\",\"max\":1", japanese);
+	bench_check(a, "a regex at its limit", 1, "\"type\":\"regex\",\"pattern\":\"(a+)+[bc]\"",
+		    same);
+	bench_check(a, "a regex of long runs", 1, "\"type\":\"regex\",\"pattern\":\"[^xy]*+[xy]\"",
+		    same);
+}
+
+/* ---- whole steps ---- */
+
+/* From the bytes of a message to the first call's prompt and the rows to be stored. */
+static void op_intake(struct arena *a, const void *args)
+{
+	static const uint8_t head[SHA_BYTES];
+	const struct profile *profile = case_profile(a, case_file(a, "tests/data/profile.json"));
+	const struct fact started = {.type = FACT_started, .call_no = -1};
+	struct job *job = case_job(a, profile, *(const struct str *)args);
+	struct loop *loop = loop_new(a, job, profile);
+	struct loop_output out;
+	struct step_rows rows;
+	uint8_t sha[SHA_BYTES];
+
+	sha256(*(const struct str *)args, sha);
+	if (loop_step(loop, &started, &out) != ST_OK)
+		case_die("not started");
+	step_rows(a, job, loop_history(loop), &started, &out, 1, 1, 0, head, &rows);
+}
+
+static void bench_intake(struct arena *a)
+{
+	static const struct {
+		const char *name, *unit;
+	} forms[] = {
+		{"English", "Dear customer, we are sorry. "},
+		{"Japanese", "申し訳ございません。"},
+		{"marks", "\xCC\x81\xCC\xA3"},
+		{"\\u0301", "\\u0301"},
+		{"line ends", "\\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		struct str s = plain(a, "{\"id\":\"a\",\"profile\":\"letter\",\"task\":\"",
+				     forms[i].unit, "\"}", JOB_BYTES);
+		bench("intake 1 MiB", forms[i].name, op_intake, &s);
+	}
+}
+
+/* A job at its cap, replies at theirs: each step from the bytes of a reply to the rows to be stored, the last one ending the job. */
+static struct str reply_body(struct arena *a, struct str text)
+{
+	return case_completion(a, &(struct completion){.text = text,
+						       .finish_reason = STR("stop"),
+						       .model = STR("writer-1"),
+						       .usage = {10, 0, 10}})
+		.body;
+}
+
+static double take_reply(struct arena *a, struct loop *loop, const struct job *job, struct str body)
+{
+	static const uint8_t head[SHA_BYTES];
+	const struct call *open[LOOP_CALLS];
+	struct fact f = {.type = FACT_replied, .http = {200, STR(""), body, true}};
+	struct loop_output out;
+	struct step_rows rows;
+
+	if (loop_open(loop, open) != 1)
+		case_die("no call is open");
+	f.call_no = open[0]->no;
+	double begin_ms = cpu_ms();
+	open[0]->model->wire->reply(&f.http, 0, a, &f.reply);
+	if (loop_step(loop, &f, &out) != ST_OK)
+		case_die("no step");
+	step_rows(a, job, loop_history(loop), &f, &out, 1, 1, 0, head, &rows);
+	return cpu_ms() - begin_ms;
+}
+
+static double post(struct loop *loop)
+{
+	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct buf body = BUF(4 * PROMPT_BYTES_MAX);
+	const struct call *open[LOOP_CALLS];
+	double begin_ms = cpu_ms();
+
+	if (loop_open(loop, open) != 1)
+		case_die("no call is open");
+	loop_prompt(loop, open[0], &p);
+	open[0]->model->wire->request(open[0]->model, &p, 100, &body);
+	double ms = cpu_ms() - begin_ms;
+	buf_release(&p.system);
+	buf_release(&p.user);
+	buf_release(&body);
+	return ms;
+}
+
+static void bench_loop(struct arena *a, const struct kind *kind)
+{
+	static const char *const name[] = {"generated", "judged", "refined", "judged again",
+					   "a call posted"};
+	const struct fact started = {.type = FACT_started, .call_no = -1};
+	const struct str patch = STR(
+		"{\"limits\":{\"tokens\":9000000000,\"micro_usd\":9000000000,\"iterations\":3}}");
+	const struct profile *profile =
+		case_profile(a, case_patch(a, case_file(a, "tests/data/profile.json"), patch));
+	struct str task = plain(a, "{\"id\":\"a\",\"profile\":\"letter\",\"task\":\"", kind->unit,
+				"\"}", JOB_BYTES - 8);
+	struct job *job = case_job(a, profile, task);
+	size_t n = REPLY_BYTES - 500;
+	double best[5] = {1e9, 1e9, 1e9, 1e9, 1e9};
+
+	struct str two[] = {text_of(a, kind->unit, 1, n), text_of(a, kind->unit, 51, n)};
+	struct str issue = arena_printf(
+		a,
+		"{\"issues\":[{\"category\":\"tone\",\"severity\":4,\"snippet\":\"%.*s\",\"suggestion\":\"%.*s\"}],"
+		"\"score\":1,\"verdict\":\"fail\",\"reasons\":\"\"}",
+		STR_ARG(str_cut(two[0], n / 2 - 300)), STR_ARG(str_cut(two[1], n / 2 - 300)));
+	struct str body[] = {reply_body(a, two[0]), reply_body(a, issue), reply_body(a, two[1]),
+			     reply_body(a, issue)};
+	for (int run = 0; run < RUNS; run++) {
+		struct arena *each = arena_new();
+		struct loop *loop = loop_new(each, job, profile);
+		struct loop_output out;
+		if (loop_step(loop, &started, &out) != ST_OK)
+			case_die("not started");
+		for (int i = 0; i < 4; i++) {
+			double ms = take_reply(each, loop, job, body[i]);
+			best[i] = ms < best[i] ? ms : best[i];
+			if (i == 1 && (ms = post(loop)) < best[4])
+				best[4] = ms;
+		}
+		arena_free(each);
+	}
+	for (int i = 0; i < 5; i++)
+		show(name[i], kind->name, best[i]);
+}
+
 int main(int argc, char **argv)
 {
 	struct arena *a = arena_new();
@@ -214,6 +407,10 @@ int main(int argc, char **argv)
 	wanted = argc > 1 ? argv[1] : NULL;
 	yardstick_ms = best_ms(op_sha, &mib);
 	printf("yardstick: %.2f ms\n", yardstick_ms);
+	for (int i = 0; i < N_KINDS; i++)
+		bench_loop(a, &kinds[i]);
+	bench_intake(a);
+	bench_checks(a);
 	bench_json(a);
 	bench_texts(a);
 	arena_free(a);

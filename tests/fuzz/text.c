@@ -80,7 +80,8 @@ static void a_check_says_where_in_whole_characters(struct fuzz *f)
 	f->input = text;
 	if (!check.type)
 		return;
-	check_run(f->a, &check, &job, text, &r);
+	struct checked checked = {.scratch = f->a, .text = text};
+	check_run(f->a, &check, &job, &checked, &r);
 	FUZZ_TRUE(f, r.ok ? !r.detail.p : r.detail.n > 0);
 	FUZZ_TRUE(f, r.detail.n <= CHECK_DETAIL_BYTES_MAX && text_is_utf8(r.detail));
 	FUZZ_TRUE(f, r.at >= -1 && r.n >= 0);
@@ -111,7 +112,8 @@ static void a_forbidden_term_is_found_in_its_place(struct fuzz *f)
 			     STR_ARG(term)));
 	FUZZ_TRUE(f, check_read(f->a, doc, &check, &err) == ST_OK);
 	json_free(doc);
-	check_run(f->a, &check, &job, text, &r);
+	struct checked checked = {.scratch = f->a, .text = text};
+	check_run(f->a, &check, &job, &checked, &r);
 	FUZZ_TRUE(f, !r.ok);
 	if (r.at < 0)
 		return;
@@ -153,7 +155,8 @@ static void a_number_is_met_where_it_stands_alone(struct fuzz *f)
 		f->a, "{\"name\":\"c\",\"type\":\"must_include\",\"values\":[\"%s\"]}", term.p));
 	FUZZ_TRUE(f, check_read(f->a, doc, &check, &err) == ST_OK);
 	json_free(doc);
-	check_run(f->a, &check, &job, text, &r);
+	struct checked checked = {.scratch = f->a, .text = text};
+	check_run(f->a, &check, &job, &checked, &r);
 	FUZZ_TRUE(f, r.ok == there);
 }
 

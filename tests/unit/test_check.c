@@ -64,10 +64,11 @@ static struct check check_of(const char *arguments)
 static struct check_result result_of(const char *arguments, const char *text)
 {
 	struct check *check = arena_alloc(arena, sizeof(*check));
+	struct checked checked = {.scratch = arena, .text = str_c(text)};
 	struct check_result result;
 
 	*check = check_of(arguments);
-	check_run(arena, check, &job, str_c(text), &result);
+	check_run(arena, check, &job, &checked, &result);
 	assert_ptr_equal(result.check, check);
 	return result;
 }

@@ -230,6 +230,34 @@ static struct str nested(struct arena *a, int n_level, const char *inside)
 	return arena_printf(a, "%s%s%s", open.p, inside, close.p);
 }
 
+/* [1,1,..] of @n ones: n + 1 values. */
+static enum json_fault read_ones(int n, struct err *err)
+{
+	struct json *j = NULL;
+	struct buf text = BUF(1 << 20);
+
+	buf_puts(&text, "[1");
+	for (int i = 1; i < n; i++)
+		buf_puts(&text, ",1");
+	buf_puts(&text, "]");
+	enum json_fault fault = json_read_sent(buf_view(&text), &j, err);
+	assert_int_equal(json_read(buf_view(&text), &j, err), JSON_FINE);
+	json_free(j);
+	buf_release(&text);
+	return fault;
+}
+
+static void what_is_sent_has_a_most_of_values(void **state)
+{
+	struct json *j = NULL;
+	struct err err = {""};
+
+	assert_int_equal(json_read_sent(str_c("{\"a\":[1]}"), &j, &err), JSON_FINE);
+	json_free(j);
+	assert_int_equal(read_ones(JSON_VALUES_MAX, &err), JSON_NOT_JSON);
+	assert_string_equal(err.text, "more than 10000 values at byte 19999");
+}
+
 static void sixty_four_levels_and_no_more(void **state)
 {
 	struct arena *a = arena_new();
@@ -413,6 +441,7 @@ int main(void)
 		cmocka_unit_test(text_that_is_not_utf8_is_named_by_its_first_byte),
 		cmocka_unit_test(escapes_come_out_right),
 		cmocka_unit_test(keys_are_compared_as_they_read),
+		cmocka_unit_test(what_is_sent_has_a_most_of_values),
 		cmocka_unit_test(sixty_four_levels_and_no_more),
 		cmocka_unit_test(a_long_object_is_read_and_walked_in_linear_time),
 		cmocka_unit_test(getters_never_convert),

@@ -3,9 +3,11 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <utf8proc.h>
 
 static int new_arena(void **state)
 {
@@ -272,6 +274,81 @@ static void a_heap_of_marks_takes_no_longer_than_other_text(void **state)
 	}
 }
 
+/* ---- against utf8proc alone ---- */
+
+static utf8proc_int32_t to_tilde(utf8proc_int32_t c, void *unused)
+{
+	return c == 0x301C ? '~' : c;
+}
+
+static void assert_mapped(struct str s, struct str got, int options, utf8proc_custom_func custom)
+{
+	utf8proc_uint8_t *want;
+	utf8proc_ssize_t n =
+		utf8proc_map_custom((const utf8proc_uint8_t *)s.p, (utf8proc_ssize_t)s.n, &want,
+				    (utf8proc_option_t)options, custom, NULL);
+
+	assert_true(n >= 0);
+	if (got.n != (size_t)n || memcmp(got.p, want, got.n) != 0)
+		fail_msg("'%.*s' becomes '%.*s', not '%s'", STR_ARG(s), STR_ARG(got), (char *)want);
+	free(want);
+}
+
+static int64_t slow_graphemes(struct str s)
+{
+	utf8proc_int32_t before = -1, c, state = 0;
+	int64_t n = 0;
+
+	for (size_t at = 0; (c = text_next(s, &at)) >= 0; before = c)
+		n += before < 0 || utf8proc_grapheme_break_stateful(before, c, &state);
+	return n;
+}
+
+/* Each code point alone, beside itself, before and behind what joins others, and between letters: what is passed over unmapped
+ * would be mapped to itself. */
+static void every_code_point_is_mapped_as_utf8proc_does(void **state)
+{
+	static const char *const beside[] = {
+		"\xE3\x81\x8B",		    /* ka */
+		"\xE3\x82\x99",		    /* its voiced mark */
+		"A\xCC\x81",		    /* A, acute */
+		"\xE2\x80\x8D",		    /* joiner, ignorable */
+		"\xE1\x85\xA1\xE1\x86\xA8", /* Hangul vowel and final */
+	};
+	struct arena *a = NULL;
+
+	for (int32_t c = 1; c < 0x110000; c++) {
+		char sign[4], text[100];
+		if (c >= 0xD800 && c < 0xE000)
+			continue;
+		if (c % 0x1000 == 1) {
+			arena_free(a);
+			a = arena_new();
+		}
+		if (c == 0x32000) /* up to U+E0000 nothing is assigned */
+			c = 0xE0000;
+		if (c == 0xE1000) /* nor from here on, but for private use */
+			c = 0x10F000;
+		int n = (int)utf8proc_encode_char(c, (utf8proc_uint8_t *)sign);
+		char *end = text;
+		for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
+			end += sprintf(end, "%.*s%s", n, sign, beside[i]);
+		end += sprintf(end, "%.*s%.*s", n, sign, n, sign);
+		struct str s = {text, (size_t)(end - text)};
+		assert_mapped(s, text_fold(a, s),
+			      UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_COMPOSE |
+				      UTF8PROC_CASEFOLD | UTF8PROC_IGNORE,
+			      to_tilde);
+		struct str squeezed = text_squeeze(a, s);
+		if (!(c >= 9 && c <= 13) && c != ' ' && c != 0x85 && c != 0xA0 && c != 0x1680 &&
+		    !(c >= 0x2000 && c <= 0x200A) && c != 0x2028 && c != 0x2029 && c != 0x202F &&
+		    c != 0x205F && c != 0x3000)
+			assert_mapped(s, squeezed, UTF8PROC_STABLE | UTF8PROC_COMPOSE, NULL);
+		assert_int_equal(text_graphemes(s), slow_graphemes(s));
+	}
+	arena_free(a);
+}
+
 #define ARENA_TEST(f) cmocka_unit_test_setup_teardown(f, new_arena, free_arena)
 
 int main(void)
@@ -287,6 +364,7 @@ int main(void)
 		ARENA_TEST(bare_text_has_no_white_space),
 		cmocka_unit_test(trimming_knows_all_white_space),
 		cmocka_unit_test(a_text_is_walked_backwards_too),
+		cmocka_unit_test(every_code_point_is_mapped_as_utf8proc_does),
 		ARENA_TEST(a_heap_of_marks_takes_no_longer_than_other_text),
 	};
 
