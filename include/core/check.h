@@ -11,9 +11,13 @@
  *	forbidden     terms               none of the terms occurs (text_fold()); a term that begins or ends in a Latin, Greek or Cyrillic
  *	                                  letter or a digit does not match inside a longer word
  *	regex         pattern, match,     PCRE2, UTF; match true: must be found, false: must not. Limits on match, depth, heap and on the
- *	              describe            work over all: a pattern that meets one is a red check that says so. `describe` stands for the
+ *	              describe            work: a pattern that meets one is a red check that says so. `describe` stands for the
  *	                                  pattern in prompts
  *	json                              the whole text, trimmed, is one JSON value (base/json.h)
+ *
+ * All checks of a text share CHECK_WORK_MAX, so that no draft holds up other jobs: a term costs 1 for each byte of the text, 8 if it
+ * stands in longer words; a length 24 a byte, `json` 8; a regex 64 a step and 1 a byte passed. A check that does not get by with what
+ * is left is red and says so. At 5 kB that is 3,000 terms, or 130 lengths.
  */
 #ifndef CORE_CHECK_H
 #define CORE_CHECK_H
@@ -26,6 +30,7 @@ struct check_type;
 enum {
 	CHECKS_MAX = 100,	       /* of a profile; of a job as well (job.schema.json) */
 	CHECK_DETAIL_BYTES_MAX = 1000, /* what is over it ends in "..." */
+	CHECK_WORK_MAX = 16000000,     /* of all checks of one text: about 8 ms */
 };
 
 struct check {
@@ -48,6 +53,7 @@ struct checked {
 	struct arena *scratch; /* of what the checks share; freed by the caller */
 	struct str text;
 	struct str folded; /* text_fold(), made for the first check that asks */
+	int64_t work;	   /* done so far, up to CHECK_WORK_MAX */
 };
 
 struct check_type {
@@ -72,6 +78,9 @@ void check_run(struct arena *a, const struct check *, const struct job *, struct
 
 /* A variable that must_include wants the value of and that the job gives none; absent: there is no such. */
 struct str check_lacks(const struct check *, const struct job *);
+
+/* For the types: takes @work from what is left. False, and the check is red: so much is not left. */
+bool check_afford(struct checked *, int64_t work, struct check_result *out) MUST_CHECK;
 
 /* Writes what the trail and the events tell of a result into an open object. */
 void check_put(const struct check_result *, bool with_detail, struct json_out *);

@@ -39,7 +39,7 @@ void critique_read(struct arena *a, struct str reply, struct str draft, int64_t 
 struct issue issue_of_check(struct arena *a, const struct check_result *, int64_t threshold);
 
 /* Whether two critiques say the same: cosine over 3-grams of their issue texts (snippet + suggestion; NFKC and case folded, no
- * white space) over 900 permille. Integers only. A critique without issues, or whose text is one word or less, is like no other. */
+ * white space; the first 32 KiB of each) over 900 permille. Integers only. A critique without issues, or whose text is one word or less, is like no other. */
 bool critique_repeats(struct arena *a, const struct critique *before, const struct critique *now);
 
 #endif

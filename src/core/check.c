@@ -145,6 +145,17 @@ void check_run(struct arena *a, const struct check *check, const struct job *job
 	arena_free(scratch);
 }
 
+bool check_afford(struct checked *checked, int64_t work, struct check_result *out)
+{
+	if (work <= CHECK_WORK_MAX - checked->work) {
+		checked->work += work;
+		return true;
+	}
+	out->ok = false;
+	out->detail = STR_OF("could not be decided: too many checks for so long a text");
+	return false;
+}
+
 void check_put(const struct check_result *r, bool with_detail, struct json_out *o)
 {
 	json_put_str(o, "name", r->check->name);

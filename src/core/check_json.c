@@ -1,5 +1,7 @@
 #include "check_family.h"
 
+enum { BYTE_WORK = 8 };
+
 static enum status read_nothing(struct arena *a, const struct json *spec, const void **args,
 				struct err *err)
 {
@@ -12,6 +14,8 @@ static void run_json(struct arena *a, const void *args, const struct job *job,
 	struct json *value = NULL;
 	struct err err = {""};
 
+	if (!check_afford(checked, BYTE_WORK * (int64_t)checked->text.n, out))
+		return;
 	out->ok = json_read_sent(str_trim(checked->text), &value, &err) == JSON_FINE;
 	if (!out->ok)
 		out->detail = arena_printf(a, "not one JSON value: %s", err.text);

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 
-enum { LENGTH_MAX = 1000000 };
+enum { LENGTH_MAX = 1000000, BYTE_WORK = 24 };
 
 struct length {
 	int64_t min, max; /* both included; max LENGTH_MAX = none is set */
@@ -55,13 +55,15 @@ static void put_number(struct buf *out, int64_t n)
 	}
 }
 
-static void run_length(struct arena *a, const void *args, struct str text, const struct unit *unit,
-		       struct check_result *out)
+static void run_length(struct arena *a, const void *args, struct checked *checked,
+		       const struct unit *unit, struct check_result *out)
 {
 	const struct length *length = args;
-	int64_t n = unit->count(text_trim(text));
 	struct buf detail = BUF(100);
 
+	if (!check_afford(checked, BYTE_WORK * (int64_t)checked->text.n, out))
+		return;
+	int64_t n = unit->count(text_trim(checked->text));
 	out->ok = n >= length->min && n <= length->max;
 	if (out->ok)
 		return;
@@ -115,13 +117,13 @@ static void phrase_japanese(const struct length *length, const struct unit *unit
 static void run_graphemes(struct arena *a, const void *args, const struct job *job,
 			  struct checked *checked, struct check_result *out)
 {
-	run_length(a, args, checked->text, &graphemes, out);
+	run_length(a, args, checked, &graphemes, out);
 }
 
 static void run_words(struct arena *a, const void *args, const struct job *job,
 		      struct checked *checked, struct check_result *out)
 {
-	run_length(a, args, checked->text, &words, out);
+	run_length(a, args, checked, &words, out);
 }
 
 static void phrase_graphemes(const void *args, const struct job *job, bool japanese,

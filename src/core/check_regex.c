@@ -8,8 +8,8 @@ enum { PATTERN_BYTES_MAX = 4096, DESCRIBE_BYTES_MAX = 1000 };
 enum { MATCH_LIMIT = 1000000, DEPTH_LIMIT = 10000, HEAP_LIMIT_KIB = 20 << 10 };
 
 /* PCRE2's match limit starts anew at each place of the text and does not see long runs, so /[^x]*+[xy]/ takes time by the square
- * of the text's length. This one counts over all: a step through the pattern for 64, a byte passed for 1. */
-enum { STEP_WORK = 64, WORK_LIMIT = MATCH_LIMIT * STEP_WORK };
+ * of the text's length. CHECK_WORK_MAX counts over all: a step through the pattern for 64, a byte passed for 1. */
+enum { STEP_WORK = 64 };
 
 struct regex {
 	struct str pattern,
@@ -79,36 +79,37 @@ static struct str detail(struct arena *a, const struct regex *regex, const char 
 	return arena_printf(a, "the pattern /%.*s/ %s", STR_ARG(regex->pattern), what);
 }
 
-struct work {
-	int64_t done;
+struct walk {
+	struct checked *checked;
 	size_t at;
 };
 
 /* Called by PCRE2 at each step. */
 static int count_work(pcre2_callout_block *step, void *data)
 {
-	struct work *work = data;
+	struct walk *walk = data;
 	size_t at = step->current_position;
 
-	work->done += STEP_WORK + (int64_t)(at > work->at ? at - work->at : work->at - at);
-	work->at = at;
-	return work->done > WORK_LIMIT ? PCRE2_ERROR_MATCHLIMIT : 0;
+	walk->checked->work += STEP_WORK + (int64_t)(at > walk->at ? at - walk->at : walk->at - at);
+	walk->at = at;
+	return walk->checked->work > CHECK_WORK_MAX ? PCRE2_ERROR_MATCHLIMIT : 0;
 }
 
 /* The result of pcre2_match(); if it is not negative, *at and *n are set. */
-static int search(const struct regex *regex, struct str text, int64_t *at, int64_t *n)
+static int search(const struct regex *regex, struct checked *checked, int64_t *at, int64_t *n)
 {
 	pcre2_match_context *limits = pcre2_match_context_create(NULL);
 	pcre2_match_data *found = pcre2_match_data_create(1, NULL);
-	struct work work = {0, 0};
+	struct walk walk = {checked, 0};
 
 	if (!limits || !found)
 		BUG("out of memory");
 	pcre2_set_match_limit(limits, MATCH_LIMIT);
 	pcre2_set_depth_limit(limits, DEPTH_LIMIT);
 	pcre2_set_heap_limit(limits, HEAP_LIMIT_KIB);
-	pcre2_set_callout(limits, count_work, &work);
-	int rc = pcre2_match(regex->code, (PCRE2_SPTR)text.p, text.n, 0, 0, found, limits);
+	pcre2_set_callout(limits, count_work, &walk);
+	int rc = pcre2_match(regex->code, (PCRE2_SPTR)checked->text.p, checked->text.n, 0, 0, found,
+			     limits);
 	if (rc >= 0) {
 		const size_t *span = pcre2_get_ovector_pointer(found);
 		*at = (int64_t)span[0];
@@ -124,7 +125,7 @@ static void run_regex(struct arena *a, const void *args, const struct job *job,
 {
 	const struct regex *regex = args;
 	int64_t at, n;
-	int rc = search(regex, checked->text, &at, &n);
+	int rc = search(regex, checked, &at, &n);
 
 	out->ok = regex->match ? rc >= 0 : rc == PCRE2_ERROR_NOMATCH;
 	if (out->ok)

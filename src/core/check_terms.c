@@ -6,6 +6,7 @@
 /* Over what a job of MESSAGE_BYTES_MAX can name; check_run() keeps the beginning. */
 enum { DETAIL_BYTES_MAX = 4 * MESSAGE_BYTES_MAX };
 
+enum { WALK_WORK = 7, FOLD_WORK = 16 };
 enum { PIECE_BYTES = 1000 }; /* folded at once on the way to a place */
 
 struct term {
@@ -152,14 +153,29 @@ static const size_t *borders(struct arena *scratch, struct str s)
 	return border;
 }
 
-/* Where @term stands alone in @text, both folded; or -1. Each byte is passed once (Knuth, Morris, Pratt): a term of one letter, many
- * times, must not take time by the square. */
-static int64_t find(struct arena *scratch, struct str text, struct str term, bool (*joins)(int32_t))
+static struct str folded_of(struct checked *checked)
 {
-	int64_t at = str_find(text, term, 0);
+	if (!checked->folded.p)
+		checked->folded = text_fold(checked->scratch, checked->text);
+	return checked->folded;
+}
 
+enum { NOWHERE = -1, UNDECIDED = -2 };
+
+/* Where @term stands alone in the text, both folded; or NOWHERE. UNDECIDED: too much work. Each byte is passed once (Knuth, Morris, Pratt): a term of one letter, many
+ * times, must not take time by the square. */
+static int64_t find(struct arena *scratch, struct checked *checked, struct str term,
+		    bool (*joins)(int32_t), struct check_result *out)
+{
+	struct str text = folded_of(checked);
+
+	if (!check_afford(checked, (int64_t)text.n, out))
+		return UNDECIDED;
+	int64_t at = str_find(text, term, 0);
 	if (at < 0 || stands_alone(text, (size_t)at, term.n, joins))
-		return at;
+		return at < 0 ? NOWHERE : at;
+	if (!check_afford(checked, WALK_WORK * (int64_t)text.n, out))
+		return UNDECIDED;
 	const size_t *border = borders(scratch, term);
 	for (size_t i = (size_t)at, n = 0; i < text.n; i++) {
 		while (n > 0 && text.p[i] != term.p[n])
@@ -171,7 +187,7 @@ static int64_t find(struct arena *scratch, struct str text, struct str term, boo
 			return (int64_t)(i + 1 - n);
 		n = border[n - 1];
 	}
-	return -1;
+	return NOWHERE;
 }
 
 static void put_quoted(struct buf *out, struct str term, const char *before)
@@ -182,12 +198,12 @@ static void put_quoted(struct buf *out, struct str term, const char *before)
 	buf_putc(out, '"');
 }
 
-/* @detail becomes the result's; nothing in it = the check is met. */
+/* @detail becomes the result's; nothing in it = the check is met, unless it could not be decided. */
 static void set_detail(struct arena *a, struct buf *detail, struct check_result *out)
 {
-	out->ok = detail->n == 0;
-	if (!out->ok)
+	if (detail->n)
 		out->detail = arena_str(a, buf_view(detail));
+	out->ok = out->ok && detail->n == 0;
 	buf_release(detail);
 }
 
@@ -196,23 +212,15 @@ static bool has_value(const struct job *job, struct str variable)
 	return str_trim(job_variable(job, variable)).n > 0;
 }
 
-static struct str folded_of(struct checked *checked)
-{
-	if (!checked->folded.p)
-		checked->folded = text_fold(checked->scratch, checked->text);
-	return checked->folded;
-}
-
 /* A digit more before or behind makes another number: 42 is not met by 00042, nor 30 by 300. */
 static void run_must_include(struct arena *scratch, const void *args, const struct job *job,
 			     struct checked *checked, struct check_result *out)
 {
 	const struct terms *terms = args;
-	struct str folded = folded_of(checked);
 	struct buf missing = BUF(DETAIL_BYTES_MAX), unknown = BUF(DETAIL_BYTES_MAX);
 
 	for (int i = 0; i < terms->n_term; i++) {
-		if (find(scratch, folded, terms->term[i].folded, is_digit) < 0)
+		if (find(scratch, checked, terms->term[i].folded, is_digit, out) == NOWHERE)
 			put_quoted(&missing, terms->term[i].text, missing.n ? ", " : "missing: ");
 	}
 	for (int i = 0; i < terms->n_variable; i++) {
@@ -220,7 +228,9 @@ static void run_must_include(struct arena *scratch, const void *args, const stru
 		if (!has_value(job, terms->variable[i]))
 			put_quoted(&unknown, terms->variable[i],
 				   unknown.n ? ", " : "the job gives no value for: ");
-		else if (find(scratch, folded, text_fold(scratch, value), is_digit) < 0)
+		else if (check_afford(checked, FOLD_WORK * (int64_t)value.n, out) &&
+			 find(scratch, checked, text_fold(scratch, value), is_digit, out) ==
+				 NOWHERE)
 			put_quoted(&missing, value, missing.n ? ", " : "missing: ");
 	}
 	if (missing.n && unknown.n)
@@ -273,16 +283,16 @@ static void run_forbidden(struct arena *scratch, const void *args, const struct 
 			  struct checked *checked, struct check_result *out)
 {
 	const struct terms *terms = args;
-	struct str folded = folded_of(checked);
 	struct buf found = BUF(DETAIL_BYTES_MAX);
 
 	for (int i = 0; i < terms->n_term; i++) {
 		struct term term = terms->term[i];
-		int64_t at = find(scratch, folded, term.folded, is_word);
+		int64_t at = find(scratch, checked, term.folded, is_word, out);
 		if (at < 0)
 			continue;
 		if (found.n == 0)
-			locate(scratch, checked->text, folded, (size_t)at, term.folded.n, out);
+			locate(scratch, checked->text, checked->folded, (size_t)at, term.folded.n,
+			       out);
 		put_quoted(&found, term.text, found.n ? ", " : "found: ");
 	}
 	set_detail(scratch, &found, out);

@@ -364,7 +364,7 @@ static void bench_loop(struct arena *a, const struct kind *kind)
 					   "a call posted"};
 	const struct fact started = {.type = FACT_started, .call_no = -1};
 	const struct str patch = STR(
-		"{\"limits\":{\"tokens\":9000000000,\"micro_usd\":9000000000,\"iterations\":3}}");
+		"{\"limits\":{\"tokens\":1000000000,\"micro_usd\":1000000000,\"iterations\":3}}");
 	const struct profile *profile =
 		case_profile(a, case_patch(a, case_file(a, "tests/data/profile.json"), patch));
 	struct str task = plain(a, "{\"id\":\"a\",\"profile\":\"letter\",\"task\":\"", kind->unit,
