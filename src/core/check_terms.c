@@ -6,7 +6,7 @@
 /* Over what a job of MESSAGE_BYTES_MAX can name; check_run() keeps the beginning. */
 enum { DETAIL_BYTES_MAX = 4 * MESSAGE_BYTES_MAX };
 
-enum { WALK_WORK = 7, FOLD_WORK = 16 };
+enum { WALK_WORK = 7, FOLD_WORK = 8 };
 enum { PIECE_BYTES = 1000 }; /* folded at once on the way to a place */
 
 struct term {
