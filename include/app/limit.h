@@ -34,6 +34,9 @@ void limit_return(struct limit *);
 
 /* Requests of the model that were answered so far (complete, truncated, refused): for retry's @others_succeed. */
 int64_t limit_n_answered(const struct limit *);
+int64_t limit_n_out(const struct limit *); /* slots that are taken */
+enum breaker { BREAKER_CLOSED, BREAKER_PROBING, BREAKER_OPEN };
+enum breaker limit_breaker(const struct limit *);
 bool limit_is_open(const struct limit *); /* the breaker lets nothing through */
 
 #endif

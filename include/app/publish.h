@@ -5,6 +5,7 @@
 #ifndef APP_PUBLISH_H
 #define APP_PUBLISH_H
 
+#include "app/metrics.h"
 #include "core/row.h"
 #include "io/producer.h"
 #include "io/trail.h"
@@ -13,7 +14,8 @@ struct publisher;
 
 typedef bool publish_may_fn(void *owner); /* false: the lease is gone, send nothing now */
 
-struct publisher *publisher_new(struct reactor *, struct trail *, publish_may_fn *, void *owner);
+struct publisher *publisher_new(struct reactor *, struct trail *, struct metrics *,
+				publish_may_fn *, void *owner);
 /* The producer is opened after, since it needs the report's owner. */
 void publisher_use(struct publisher *, struct producer *);
 producer_done publisher_delivered; /* producer_open()'s callback, @owner: the publisher */

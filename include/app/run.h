@@ -9,6 +9,7 @@
 #define APP_RUN_H
 
 #include "app/limit.h"
+#include "app/metrics.h"
 #include "app/profiles.h"
 #include "app/settings.h"
 #include "core/event.h"
@@ -53,6 +54,7 @@ struct runs_config {
 	const char *cluster;
 	const struct run_hooks *hooks;
 	void *owner;
+	struct metrics *metrics; /* NULL: nobody counts */
 };
 
 /* ST_INVALID: a model's endpoint or credential is wrong. */
@@ -66,7 +68,8 @@ void runs_stop(struct runs *);
 /* Jobs with a call on the wire or a write unanswered: what is worth waiting for after runs_stop(). */
 int runs_busy(const struct runs *);
 bool runs_has(const struct runs *, int64_t job_no);
-void runs_set_fleet(struct runs *, int n_workers); /* shares the models' rates */
+const struct limit *runs_limit(const struct runs *, int model); /* of the settings' i-th */
+void runs_set_fleet(struct runs *, int n_workers);		/* shares the models' rates */
 
 /* A record: a job, or a dead letter. @n_strike: how often it was in hand at a crash. Copies what it keeps. */
 void runs_message(struct runs *, const struct record *, int n_strike);

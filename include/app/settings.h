@@ -46,7 +46,8 @@ struct settings {
 
 	int64_t in_flight; /* jobs in memory */
 	int64_t lease_ms, drain_ms;
-	const char *state_dir; /* for the blame file */
+	const char *state_dir;	/* for the blame file */
+	const char *web_listen; /* IP:PORT; NULL: off */
 	const char *log_level;
 	const char *profiles_dir, *prompts_dir, *schema_dir;
 

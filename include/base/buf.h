@@ -34,6 +34,8 @@ void buf_str(struct buf *, struct str);
 void buf_puts(struct buf *, const char *c);
 void buf_putc(struct buf *, char c);
 void buf_printf(struct buf *, const char *format, ...) PRINTF_LIKE(2, 3);
+/* @value / @scale (a power of ten) as the shortest decimal: 1500 / 1000 is 1.5. Both at least 0. */
+void buf_decimal(struct buf *, int64_t value, int64_t scale);
 void buf_hex(struct buf *, const void *p, size_t n); /* lower case */
 
 /* What it holds; never absent. Valid until the next put. */

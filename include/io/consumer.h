@@ -52,6 +52,12 @@ bool consumer_ready(const struct consumer *);
 /* The next offset to read after a restart. Ignored for a partition that is not assigned. */
 void consumer_store(struct consumer *, struct str topic, int32_t partition, int64_t next_offset);
 
+/* The group has said what this member reads, which may be nothing where there are more members than partitions. */
+bool consumer_is_assigned(const struct consumer *);
+/* How many partitions of the topic it reads; *n_behind: their records that were not given yet, by the last fetch. Does not ask the
+ * broker. */
+int consumer_lag(struct consumer *, const char *topic, int64_t *n_behind);
+
 /* Commits what is stored and leaves the group without blocking the loop; @done runs once. Then consumer_free(). */
 void consumer_close(struct consumer *, reactor_fn *done, void *owner);
 void consumer_free(struct consumer *); /* at once, also without consumer_close(); NULL is fine */

@@ -61,6 +61,11 @@ struct fleet *fleet_open(struct reactor *, const struct fleet_config *, const st
 int64_t fleet_worker_id(const struct fleet *); /* 0: not registered yet */
 int fleet_n_alive(const struct fleet *); /* workers with a lease, this one included; at least 1 */
 
+/* Workers whose lease had run out and that this one has ended. */
+int64_t fleet_n_ended(const struct fleet *);
+/* The partitions of the month after that of @unix_ms are there, as far as they were made ahead. */
+bool fleet_has_next_month(const struct fleet *, int64_t unix_ms);
+
 /* The last answered heartbeat is younger than the lease, by CLOCK_BOOTTIME since the beat was sent. False: send nothing. */
 bool fleet_may_act(const struct fleet *);
 /* Until when, clock_mono_ms(); for a SIGCONT handler. 0: no heartbeat was answered yet. */

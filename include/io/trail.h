@@ -40,6 +40,8 @@ struct trail_events {
 	void (*fenced)(void *owner, const char *why);
 	void (*marked)(void *owner, struct str topic, int32_t partition,
 		       int64_t next_offset); /* a mark is committed */
+	/* A batch of writes is committed, @ms after it was sent. May be NULL. */
+	void (*committed)(void *owner, int n_writes, int64_t ms);
 };
 
 /* @worker_id comes from the fleet; writing starts with trail_start(). @conninfo NULL: nothing is kept. */

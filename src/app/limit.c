@@ -166,6 +166,13 @@ bool limit_is_open(const struct limit *l)
 	return l->break_ms && clock_mono_ms() < l->open_until_mono_ms;
 }
 
+enum breaker limit_breaker(const struct limit *l)
+{
+	if (!l->break_ms)
+		return BREAKER_CLOSED;
+	return limit_is_open(l) ? BREAKER_OPEN : BREAKER_PROBING;
+}
+
 /* Calls that were under way when it opened fail as well: they are of the same outage. */
 static void count_failure(struct limit *l)
 {
@@ -202,6 +209,11 @@ void limit_give(struct limit *l, enum reply_class class)
 		count_answer(l, class);
 	}
 	limit_return(l);
+}
+
+int64_t limit_n_out(const struct limit *l)
+{
+	return l->n_out;
 }
 
 int64_t limit_n_answered(const struct limit *l)

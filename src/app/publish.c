@@ -21,10 +21,12 @@ struct event { /* one on its way */
 	struct header *header;
 	int n_header, n_received; /* received: the first ones, of a dead letter */
 	bool with_producer;
+	int64_t since_mono_ms;
 };
 
 struct publisher {
 	struct trail *trail;
+	struct metrics *metrics;
 	struct producer *producer;
 	struct timer *again;
 	publish_may_fn *may;
@@ -212,6 +214,8 @@ void publisher_delivered(void *owner, void *cookie, enum status s, int32_t parti
 					      .offset = offset,
 					      .at_ms = clock_unix_ms()};
 		trail_sent(p->trail, &sent);
+		metrics_observe(p->metrics, stage_seconds, clock_mono_ms() - e->since_mono_ms,
+				STAGE_publish);
 		event_free(e);
 		return;
 	}
@@ -229,7 +233,8 @@ void publish(struct publisher *p, const struct outbox_row *row,
 	struct event *e = arena_alloc(a, sizeof(*e));
 	char id[UUID_TEXT + 1];
 
-	*e = (struct event){.publisher = p, .arena = a, .row = *row};
+	*e = (struct event){
+		.publisher = p, .arena = a, .row = *row, .since_mono_ms = clock_mono_ms()};
 	e->row.kind = arena_str(a, row->kind);
 	e->row.topic = arena_str(a, row->topic);
 	e->row.key = arena_str(a, row->key);
@@ -248,12 +253,13 @@ void publish(struct publisher *p, const struct outbox_row *row,
 
 /* ---- the publisher ---- */
 
-struct publisher *publisher_new(struct reactor *reactor, struct trail *trail, publish_may_fn *may,
-				void *owner)
+struct publisher *publisher_new(struct reactor *reactor, struct trail *trail,
+				struct metrics *metrics, publish_may_fn *may, void *owner)
 {
 	struct publisher *p = mem_new(struct publisher);
 
 	p->trail = trail;
+	p->metrics = metrics;
 	p->again = timer_new(reactor, send_waiting, p);
 	p->may = may;
 	p->owner = owner;

@@ -215,6 +215,22 @@ static void refused(struct run *r, const struct stored_why *why)
 			loop_history(r->loop));
 }
 
+static void count_stored(const struct run *r)
+{
+	struct metrics *m = r->runs->c.metrics;
+	const struct step_row *s = &r->rows.step;
+	const int64_t n[] = {s->tokens_in, s->tokens_cached, s->tokens_out}; /* enum token_kind */
+	const int model = metrics_model(m, r->out.model);
+
+	metrics_add(m, cost_usd_total, s->cost_micro_usd, model);
+	for (int i = 0; i < 3; i++)
+		metrics_add(m, tokens_total, n[i] == ROW_NULL ? 0 : n[i], model, i);
+	if (r->out.finished) {
+		metrics_add(m, jobs_ended_total, 1, (int)r->out.finish.why);
+		metrics_observe(m, stage_seconds, r->rows.outcome->active_ms, STAGE_job);
+	}
+}
+
 void run_stored(void *owner, enum stored how, const struct stored_why *why)
 {
 	struct run *r = owner;
@@ -227,6 +243,7 @@ void run_stored(void *owner, enum stored how, const struct stored_why *why)
 	}
 	memcpy(r->head, r->rows.step.hash, SHA_BYTES);
 	buf_release(&r->reply);
+	count_stored(r);
 	if (hooks->stepped)
 		hooks->stepped(r->runs->c.owner, &r->rows, &r->out,
 			       r->loop ? loop_history(r->loop) : NULL);
@@ -264,6 +281,11 @@ int runs_count(const struct runs *rs)
 bool runs_has(const struct runs *rs, int64_t job_no)
 {
 	return tfind(&(struct run){.job_no = job_no}, &rs->by_number, by_number);
+}
+
+const struct limit *runs_limit(const struct runs *rs, int model)
+{
+	return rs->service[model].limit;
 }
 
 void runs_set_fleet(struct runs *rs, int n_workers)

@@ -84,6 +84,8 @@ static void store_attempt(void *owner)
 
 	c->wait = NULL;
 	c->has_slot = true;
+	metrics_observe(r->runs->c.metrics, stage_seconds, clock_mono_ms() - c->asked_mono_ms,
+			STAGE_slot);
 	if (r->runs->stopping)
 		return;
 	if (r->storing)
@@ -104,6 +106,7 @@ static void take_slot(void *owner)
 
 	if (c->run->runs->stopping)
 		return;
+	c->asked_mono_ms = clock_mono_ms();
 	if (limit_take(c->service->limit))
 		store_attempt(c);
 	else
@@ -139,10 +142,12 @@ void call_begin(struct run *r, const struct call *call, bool has_slot, int attem
 			       .has_slot = has_slot};
 	c->attempt = (struct attempt_row){
 		.http_status = ROW_NULL, .latency_ms = ROW_NULL, .why = STR_OF("waited")};
-	if (has_slot)
+	if (has_slot) {
+		metrics_observe(r->runs->c.metrics, stage_seconds, 0, STAGE_slot);
 		send_call(c);
-	else
+	} else {
 		take_slot(c);
+	}
 }
 
 void call_drop(struct run_call *c)
@@ -256,6 +261,18 @@ static void tell_other_model(struct service *s, const struct reply *reply)
 	log_warn("other_model", L_STRN("asked", s->model->id), L_STRN("answered", reply->model));
 }
 
+_Static_assert(STAGE_critic - STAGE_generator == ROLE_CRITIC - ROLE_GENERATOR &&
+		       STAGE_refiner - STAGE_generator == ROLE_REFINER - ROLE_GENERATOR,
+	       "the roles' stages are in their order");
+
+static void count_attempt(const struct run_call *c, enum reply_class class, int64_t latency_ms)
+{
+	struct metrics *m = c->run->runs->c.metrics;
+
+	metrics_add(m, calls_total, 1, metrics_model(m, c->call.model), c->call.role, class);
+	metrics_observe(m, stage_seconds, latency_ms, STAGE_generator + (int)c->call.role);
+}
+
 static void replied(void *owner, enum sent sent, const struct http_reply *http, int64_t latency_ms,
 		    const char *why)
 {
@@ -279,6 +296,7 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 	cfg->hooks->in_hand(cfg->owner, NULL, 0);
 	c->has_slot = c->in_flight = false;
 	limit_give(c->service->limit, reply.class);
+	count_attempt(c, reply.class, latency_ms);
 	answered = reply_is_answer(reply.class);
 	if (answered)
 		tell_other_model(c->service, &reply);

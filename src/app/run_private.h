@@ -42,6 +42,7 @@ struct run_call { /* an open call's driver: its intent is stored */
 	struct attempt_row attempt; /* the row being stored */
 	struct retry_state retry;
 	int64_t n_answered_before; /* the model's answers at this call's first failure */
+	int64_t asked_mono_ms;	   /* for its slot */
 	struct limit_wait *wait;   /* in the queue for a slot */
 	struct timer *timer;	   /* backing off, or waiting for leave to send */
 	struct transfer *transfer; /* on the wire */

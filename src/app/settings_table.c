@@ -49,6 +49,8 @@ static const struct setting table[] = {
 	MS(0, DAY_MS, "worker.drain_ms", "30000", "after SIGTERM, time for the calls that are open", SETTINGS(drain_ms)),
 	PATH("worker.state_dir", "/var/tmp/draftmill", "folder for notes on what was in hand at a crash", SETTINGS(state_dir)),
 
+	ROW("address", "", LISTEN, "web.listen", "127.0.0.1:9464", "IP:PORT of /metrics, /healthz and /readyz, open to whoever reaches it; \"\" is off", SETTINGS(web_listen)),
+
 	TEXT("log.level", "info", "debug, info, warn or error", SETTINGS(log_level), .choice = log_levels),
 
 	PATH("profiles.dir", "profiles", "folder of the profiles", SETTINGS(profiles_dir)),

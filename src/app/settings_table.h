@@ -10,6 +10,7 @@ enum setting_kind {		  /* what the text becomes */
 		    SETTING_TEXT, /* const char * */
 		    SETTING_PATH, /* const char *; in the file and by default from the file's folder on */
 		    SETTING_URL,     /* const char *: https, or http to this machine */
+		    SETTING_LISTEN,  /* const char *: IP:PORT; NULL: off */
 		    SETTING_STR,     /* struct str */
 		    SETTING_INTEGER, /* int64_t */
 		    SETTING_DECIMAL, /* int64_t, in units of 1/scale */

@@ -3,6 +3,7 @@
 #include "app/file.h"
 #include "base/clock.h"
 #include "core/wire.h"
+#include "io/web.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,26 +34,15 @@ static bool read_decimal(struct str s, int64_t scale, int64_t *out)
 	return true;
 }
 
-/* The shortest decimal of @value / @scale. */
-static void put_decimal(struct buf *out, int64_t value, int64_t scale)
-{
-	buf_printf(out, "%" PRId64, value / scale);
-	int64_t rest = value % scale;
-	if (rest)
-		buf_putc(out, '.');
-	for (; rest; rest = rest * 10 % scale)
-		buf_printf(out, "%" PRId64, rest * 10 / scale);
-}
-
 static enum status refuse_number(const struct setting *setting, struct str text, const char *what,
 				 struct err *err)
 {
 	struct buf range = BUF(100);
 	int64_t scale = setting->scale ? setting->scale : 1;
 
-	put_decimal(&range, setting->min, scale);
+	buf_decimal(&range, setting->min, scale);
 	buf_puts(&range, " to ");
-	put_decimal(&range, setting->max, scale);
+	buf_decimal(&range, setting->max, scale);
 	enum status status =
 		err_set(err, ST_INVALID, "\"%.*s\" is %s; give %s%s%s", SHOWN(text), what,
 			buf_view(&range).p, setting->doc.unit[0] ? " " : "", setting->doc.unit);
@@ -123,6 +113,13 @@ static enum status store_url(struct arena *a, struct str text, const char **fiel
 			"a URL without ? and # is wanted; the path of the API is put behind it");
 	*field = endpoint.url;
 	return endpoint_check(&endpoint, err);
+}
+
+/* "" is off. */
+static enum status store_listen(struct str text, const char **field, struct err *err)
+{
+	*field = text.n ? text.p : NULL;
+	return *field ? web_check(*field, err) : ST_OK;
 }
 
 static enum status store_wire(struct str text, const struct wire **field, struct err *err)
@@ -204,6 +201,8 @@ static enum status store_scalar(struct arena *a, const struct setting *setting, 
 		return ST_OK;
 	case SETTING_URL:
 		return store_url(a, text, field, err);
+	case SETTING_LISTEN:
+		return store_listen(text, field, err);
 	case SETTING_WIRE:
 		return store_wire(text, field, err);
 	default:

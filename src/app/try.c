@@ -200,7 +200,7 @@ static const struct run_hooks hooks = {
 	.stepped = stepped,
 	.attempt_failed = attempt_failed,
 };
-static const struct trail_events trail_events = {fenced, marked};
+static const struct trail_events trail_events = {.fenced = fenced, .marked = marked};
 
 /* One job, whole; returns the exit status. */
 static int try_job(const struct settings *s, struct profiles *profiles, struct str job)

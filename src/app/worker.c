@@ -2,6 +2,7 @@
 
 #include "app/blame.h"
 #include "app/marks.h"
+#include "app/monitor.h"
 #include "app/preflight.h"
 #include "app/publish.h"
 #include "app/run.h"
@@ -42,6 +43,8 @@ struct worker {
 	struct publisher *publisher;
 	struct marks *marks;
 	struct blame *blame;
+	struct metrics *metrics;
+	struct monitor *monitor;
 	struct timer *tick, *limit;  /* limit: of STOPPING, then of LEAVING */
 	bool left, broker_is_silent; /* silent: it does not answer the farewell */
 	struct arena *arena;	     /* of what lives as long as the worker */
@@ -120,6 +123,7 @@ static void settled(void *owner, struct str topic, int32_t partition, int64_t of
 	w->n_job += how == SETTLED_JOB;
 	w->n_duplicate += how == SETTLED_DUPLICATE;
 	w->n_dead += how == SETTLED_DEAD;
+	metrics_add(w->metrics, messages_total, 1, (int)how);
 	marks_settle(w->marks, topic, partition, offset);
 }
 
@@ -201,7 +205,15 @@ static void on_marked(void *owner, struct str topic, int32_t partition, int64_t 
 	consumer_store(((struct worker *)owner)->consumer, topic, partition, next_offset);
 }
 
-static const struct trail_events trail_events = {on_fenced, on_marked};
+static void on_committed(void *owner, int n_writes, int64_t ms)
+{
+	struct worker *w = owner;
+
+	metrics_observe(w->metrics, commit_writes, n_writes, 0);
+	metrics_observe(w->metrics, stage_seconds, ms, STAGE_commit);
+}
+
+static const struct trail_events trail_events = {on_fenced, on_marked, on_committed};
 
 static void on_ready(void *owner, int64_t id)
 {
@@ -223,6 +235,7 @@ static void on_orphan_job(void *owner, const struct orphan_job *o)
 	if (w->state == LEAVING || runs_has(w->runs, o->job->job_no))
 		return;
 	log_info("job_taken_over", L_INT("job_no", o->job->job_no), L_INT("n_step", o->n_step));
+	metrics_add(w->metrics, jobs_taken_over_total, 1, 0);
 	runs_orphan(w->runs, o);
 }
 
@@ -276,10 +289,12 @@ static void log_progress(const struct worker *w, const char *event)
 /* In this order: each would call the next. */
 static void close_work(struct worker *w)
 {
+	monitor_free(w->monitor);
 	producer_free(w->producer);
 	publisher_free(w->publisher);
 	trail_free(w->trail);
 	runs_free(w->runs);
+	w->monitor = NULL;
 	w->producer = NULL;
 	w->publisher = NULL;
 	w->trail = NULL;
@@ -316,6 +331,7 @@ static void stop(struct worker *w, const char *why)
 	log_info("worker_stopping", L_STR("why", why), L_INT("n_in_flight", runs_count(w->runs)));
 	w->state = STOPPING;
 	runs_stop(w->runs);
+	monitor_stopping(w->monitor);
 	timer_start(w->limit, w->settings->drain_ms, 0);
 }
 
@@ -431,6 +447,7 @@ static void tick(void *owner)
 		blame_collect(w->blame, on_blame, w);
 	if (w->n_tick % PROGRESS_TICKS == 0)
 		log_progress(w, "progress");
+	monitor_listen(w->monitor);
 	if (w->drain && w->state == WORKING && !w->asks_drained) {
 		w->asks_drained = true; /* one at a time: heartbeats wait behind it */
 		fleet_drained(w->fleet, w->cluster, w->end, w->n_end, on_drained, w);
@@ -476,7 +493,7 @@ static enum status open_kafka(struct worker *w, struct err *err)
 		return status;
 	if (consumer_open(w->reactor, &c, &consumer_events, w, &w->consumer, err) != ST_OK)
 		return ST_INVALID;
-	w->publisher = publisher_new(w->reactor, w->trail, may_act, w);
+	w->publisher = publisher_new(w->reactor, w->trail, w->metrics, may_act, w);
 	if (producer_open(w->reactor, s->kafka_brokers, s->kafka_option, s->n_kafka_option,
 			  publisher_delivered, w->publisher, &w->producer, err) != ST_OK)
 		return ST_INVALID;
@@ -516,6 +533,7 @@ static enum status open_all(struct worker *w, struct err *err)
 
 	raise_descriptors();
 	w->arena = arena_new();
+	w->metrics = c.metrics = metrics_new(w->settings);
 	w->reactor = c.reactor = reactor_new();
 	reactor_guard(w->reactor, guard, w);
 	reactor_turn(w->reactor, turn,
@@ -537,6 +555,9 @@ static enum status open_all(struct worker *w, struct err *err)
 	if (runs_new(&c, &w->runs, err) != ST_OK)
 		return ST_INVALID;
 	open_fleet(w);
+	w->monitor =
+		monitor_new(&(struct monitored){w->reactor, w->settings, w->metrics, w->runs,
+						w->consumer, w->fleet, w->trail, w->publisher});
 	return ST_OK;
 }
 
@@ -550,6 +571,7 @@ static void close_all(struct worker *w)
 	timer_close(w->tick);
 	timer_close(w->limit);
 	blame_close(w->blame);
+	metrics_free(w->metrics);
 	reactor_free(w->reactor);
 	arena_free(w->arena);
 }

@@ -96,6 +96,17 @@ void buf_printf(struct buf *b, const char *format, ...)
 	b->n += (size_t)n;
 }
 
+void buf_decimal(struct buf *b, int64_t value, int64_t scale)
+{
+	int64_t rest = value % scale;
+
+	buf_printf(b, "%lld", (long long)(value / scale));
+	if (rest)
+		buf_putc(b, '.');
+	for (; rest; rest = rest * 10 % scale)
+		buf_printf(b, "%lld", (long long)(rest * 10 / scale));
+}
+
 void buf_hex(struct buf *b, const void *p, size_t n)
 {
 	if (n > SIZE_MAX / 2 || !reserve(b, 2 * n))

@@ -11,6 +11,7 @@
 #include "io/model.h"
 #include "io/pg.h"
 #include "io/reactor.h"
+#include "io/web.h"
 
 #include <stdio.h>
 
@@ -50,7 +51,7 @@ static void print_version(void)
 {
 	static void (*const libraries[])(struct buf *) = {
 		consumer_library, model_library, pg_library,   reactor_library, check_library,
-		digest_library,	  json_library,	 text_library, yaml_library,
+		digest_library,	  json_library,	 text_library, web_library,	yaml_library,
 	};
 
 	printf("draftmill %s\n", DRAFTMILL_VERSION);

@@ -17,7 +17,7 @@ struct consumer {
 	rd_kafka_topic_partition_list_t *coming; /* assigned, starts not known yet, or NULL */
 	struct timer *ask_again;
 	char *group;
-	bool joined;
+	bool joined, assigned;
 	struct bell bell;
 	struct consumer_events events;
 	void *owner;
@@ -82,6 +82,7 @@ static void assign(struct consumer *c, rd_kafka_topic_partition_list_t *list)
 		warn_code(c, rd_kafka_assign(c->rk, list));
 	if (c->paused)
 		warn_code(c, rd_kafka_pause_partitions(c->rk, list));
+	c->assigned = true;
 }
 
 /* rd_kafka_committed() would wait for the broker. Until the answer the member stays alive to its group, by librdkafka's thread,
@@ -165,6 +166,7 @@ static void assigned(struct consumer *c, rd_kafka_topic_partition_list_t *list)
 static void revoke(struct consumer *c, rd_kafka_topic_partition_list_t *list)
 {
 	forget_coming(c);
+	c->assigned = false;
 	for (int i = 0; i < list->cnt; i++)
 		c->events.revoked(c->owner, str_c(list->elems[i].topic), list->elems[i].partition);
 	if (c->paused) /* else it would come back paused */
@@ -399,6 +401,44 @@ void consumer_store(struct consumer *c, struct str topic, int32_t partition, int
 	rd_kafka_topic_partition_list_add(list, name, partition)->offset = next_offset;
 	rd_kafka_offsets_store(c->rk, list); /* refuses what is not assigned */
 	rd_kafka_topic_partition_list_destroy(list);
+}
+
+bool consumer_is_assigned(const struct consumer *c)
+{
+	return c->assigned;
+}
+
+/* Of one partition. What was never fetched of has no end known, and none was given; its start is a record's place or a word. */
+static int64_t lag_of(struct consumer *c, const rd_kafka_topic_partition_t *p, int64_t position)
+{
+	int64_t low, end;
+
+	if (rd_kafka_get_watermark_offsets(c->rk, p->topic, p->partition, &low, &end) || end < 0)
+		return 0;
+	if (position < 0)
+		position = p->offset >= 0 ? p->offset : low;
+	return end > position ? end - position : 0;
+}
+
+int consumer_lag(struct consumer *c, const char *topic, int64_t *n_behind)
+{
+	rd_kafka_topic_partition_list_t *list = NULL, *position;
+	int n = 0;
+
+	*n_behind = 0;
+	if (rd_kafka_assignment(c->rk, &list) || !list)
+		return 0;
+	position = rd_kafka_topic_partition_list_copy(list);
+	rd_kafka_position(c->rk, position);
+	for (int i = 0; i < list->cnt; i++) {
+		if (strcmp(list->elems[i].topic, topic) != 0)
+			continue;
+		*n_behind += lag_of(c, &list->elems[i], position->elems[i].offset);
+		n++;
+	}
+	rd_kafka_topic_partition_list_destroy(position);
+	rd_kafka_topic_partition_list_destroy(list);
+	return n;
 }
 
 /* --- closing --- */

@@ -117,13 +117,16 @@ static const struct op_kind beat = {
 
 static void months_finish(struct fleet *f, struct op *op)
 {
-	f->has_months = true;
+	f->last_month_ms = pg_int(op->rows[0], 0, 0);
 	fleet_get_ready(f);
 }
 
 static const struct op_kind months = {
 	.name = "months",
-	.statement = {{"fleet_months", "select draftmill.ensure_months()", NULL}},
+	.statement = {{"fleet_months",
+		       "select extract(epoch from date_trunc('month', now() at time zone 'UTC')"
+		       " + interval '2 months')::bigint * 1000 from draftmill.ensure_months(2)",
+		       NULL}},
 	.finish = months_finish,
 };
 
@@ -176,7 +179,7 @@ static const struct op_kind registration = {
 
 void fleet_get_ready(struct fleet *f)
 {
-	if (f->ready || f->leaving || !f->has_months || !f->lease_until_mono_ms ||
+	if (f->ready || f->leaving || !f->last_month_ms || !f->lease_until_mono_ms ||
 	    !f->ledger.arena || f->block[1].next == f->block[1].end)
 		return;
 	f->ready = true;
@@ -237,6 +240,16 @@ int64_t fleet_worker_id(const struct fleet *f)
 int fleet_n_alive(const struct fleet *f)
 {
 	return (int)f->n_alive;
+}
+
+int64_t fleet_n_ended(const struct fleet *f)
+{
+	return f->n_ended;
+}
+
+bool fleet_has_next_month(const struct fleet *f, int64_t unix_ms)
+{
+	return unix_ms < f->last_month_ms;
 }
 
 int64_t fleet_n_orphans(const struct fleet *f)

@@ -21,6 +21,7 @@ static void orphan_finish(struct fleet *f, struct op *op)
 {
 	for (int i = 0; i < pg_n(op->rows[0]); i++)
 		log_info("worker_ended", L_INT("worker_id", pg_int(op->rows[0], i, 0)));
+	f->n_ended += pg_n(op->rows[0]);
 	f->reaping = false;
 }
 

@@ -105,9 +105,10 @@ struct fleet { /* fleet.c */
 	int64_t lease_until_mono_ms,
 		months_mono_ms;	     /* 0: no answer yet; when months are made ahead next */
 	int64_t spare_until_mono_ms; /* nobody is ended before */
-	int64_t n_alive, n_orphans;
+	int64_t n_alive, n_orphans, n_ended;
+	int64_t last_month_ms; /* where the last month that is made ahead begins, Unix time; 0: none is */
 	bool orphan_events;
-	bool beating, reaping, reading_ledger, has_months, ready, fenced, leaving;
+	bool beating, reaping, reading_ledger, ready, fenced, leaving;
 	struct number_block {
 		int64_t next, end;
 	} block[2];

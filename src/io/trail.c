@@ -15,6 +15,7 @@
 #include <sys/queue.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/profile.h"
@@ -62,6 +63,7 @@ struct trail {
 	struct write *batch[BATCH_WRITES];
 	int n_batch;
 	bool out, again;
+	int64_t sent_mono_ms;
 	struct write *intake[BATCH_WRITES], *letter[BATCH_WRITES]; /* by the rows' numbers */
 	int n_intake, n_letter;
 	bool step_differs;
@@ -314,6 +316,7 @@ static void send_batch(struct trail *t)
 		add_write(t, t->batch[i]);
 	rides_add(t->rides, t->sql);
 	t->out = true;
+	t->sent_mono_ms = clock_mono_ms();
 	trail_sql_send(t->sql, t->pg, t->worker_id, t->again);
 }
 
@@ -341,6 +344,8 @@ static void on_committed(struct trail *t)
 {
 	t->pause_ms = PAUSE_MIN_MS;
 	t->n_new_profile = 0;
+	if (t->events.committed)
+		t->events.committed(t->owner, t->n_batch, clock_mono_ms() - t->sent_mono_ms);
 	rides_arrive(t->rides, t->events.marked, t->owner);
 	end_batch(t);
 }

@@ -62,7 +62,7 @@ def test_help_is_everywhere(alone, command):
 def test_version_names_the_libraries(alone):
     told = alone.draftmill("--version").stdout
     assert told.startswith("draftmill ")
-    for library in ("librdkafka", "libcurl", "libpq", "libuv", "PCRE2", "json-c", "OpenSSL", "utf8proc", "yaml"):
+    for library in ("librdkafka", "libcurl", "libmicrohttpd", "libpq", "libuv", "PCRE2", "json-c", "OpenSSL", "utf8proc", "yaml"):
         assert library in told
 
 
