@@ -22,11 +22,10 @@ struct monitored { /* all borrowed */
 	const struct publisher *publisher;
 };
 
+/* Listens, if the settings say so; a port that another worker has is tried again, it may come free. */
 struct monitor *monitor_new(const struct monitored *);
 void monitor_free(struct monitor *); /* before what it watches; NULL is fine */
 
-/* Listens, if the settings say so and it does not yet: a port that another worker has may come free. To be called now and then. */
-void monitor_listen(struct monitor *);
 void monitor_stopping(struct monitor *); /* from now on not ready */
 
 #endif

@@ -7,9 +7,12 @@
 
 #include <sys/resource.h>
 
+enum { AGAIN_MS = 5000 };
+
 struct monitor {
 	struct monitored of;
 	struct web *web;
+	struct timer *again;
 	bool is_told; /* that it cannot listen */
 	bool stopping;
 };
@@ -118,16 +121,17 @@ static int answer(void *owner, const char *path, struct buf *body)
 	return 404;
 }
 
-void monitor_listen(struct monitor *m)
+static void listen_now(void *owner)
 {
-	const char *listen = m->of.settings->web_listen;
+	struct monitor *m = owner;
 	struct err err;
 
-	if (m->web || !listen || web_open(m->of.reactor, listen, answer, m, &m->web, &err) == ST_OK)
+	if (web_open(m->of.reactor, m->of.settings->web_listen, answer, m, &m->web, &err) == ST_OK)
 		return;
 	if (!m->is_told)
 		log_warn("web_not_listening", L_STR("why", err.text));
 	m->is_told = true;
+	timer_start(m->again, AGAIN_MS, 0);
 }
 
 void monitor_stopping(struct monitor *m)
@@ -140,14 +144,18 @@ struct monitor *monitor_new(const struct monitored *of)
 	struct monitor *m = mem_new(struct monitor);
 
 	m->of = *of;
+	m->again = timer_new(of->reactor, listen_now, m);
 	metrics_set(of->metrics, start_time_seconds, clock_unix_ms(), 0);
-	monitor_listen(m);
+	if (of->settings->web_listen)
+		listen_now(m);
 	return m;
 }
 
 void monitor_free(struct monitor *m)
 {
-	if (m)
-		web_free(m->web);
+	if (!m)
+		return;
+	web_free(m->web);
+	timer_close(m->again);
 	free(m);
 }

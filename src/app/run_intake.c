@@ -11,6 +11,15 @@
 #include <stdio.h>
 #include <sys/random.h>
 
+static void settled(const struct run *r, enum settled how)
+{
+	const struct runs_config *c = &r->runs->c;
+	const struct record *m = &r->message;
+
+	metrics_add(c->metrics, messages_total, 1, (int)how);
+	c->hooks->settled(c->owner, m->topic, m->partition, m->offset, how);
+}
+
 /* ---- a message that is no job ---- */
 
 struct letter { /* beside its run, in the run's arena */
@@ -30,8 +39,7 @@ static void letter_stored(void *owner, enum stored how, const struct stored_why 
 	if (how == STORED)
 		c->hooks->dead(c->owner, &l->event, &l->row);
 	if (how != STORED_REFUSED)
-		c->hooks->settled(c->owner, l->run->message.topic, l->run->message.partition,
-				  l->run->message.offset, SETTLED_DEAD);
+		settled(l->run, SETTLED_DEAD);
 	run_free(l->run);
 }
 
@@ -120,20 +128,17 @@ static void conflict(struct run *r, const struct stored_why *why)
 static void intake_stored(void *owner, enum stored how, const struct stored_why *why)
 {
 	struct run *r = owner;
-	const struct runs_config *c = &r->runs->c;
 
 	r->storing = false;
 	if (how == STORED) {
-		c->hooks->settled(c->owner, r->message.topic, r->message.partition,
-				  r->message.offset, SETTLED_JOB);
+		settled(r, SETTLED_JOB);
 		run_stored(r, how, why);
 		return;
 	}
 	run_return_slots(r); /* its calls will not be made */
 	r->loop = NULL;
 	if (how == STORED_DUPLICATE) {
-		c->hooks->settled(c->owner, r->message.topic, r->message.partition,
-				  r->message.offset, SETTLED_DUPLICATE);
+		settled(r, SETTLED_DUPLICATE);
 		run_free(r);
 	} else if (how == STORED_CONFLICT) {
 		conflict(r, why);

@@ -201,6 +201,7 @@ void runs_orphan(struct runs *rs, const struct orphan_job *o)
 	struct err err = {""};
 	enum status status;
 
+	metrics_add(rs->c.metrics, jobs_taken_over_total, 1, 0);
 	run_set_number(r, o->job->job_no);
 	job_of_row(r, o->job);
 	if (o->n_step)

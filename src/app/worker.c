@@ -58,7 +58,7 @@ struct worker {
 	size_t turn_bytes;
 	int n_uncounted; /* crashes found whose strikes are not committed */
 	int64_t last_wake_mono_ms;
-	int64_t n_job, n_duplicate, n_dead, n_ended;
+	int64_t n_settled[3], n_ended; /* by enum settled */
 };
 
 /* ---- a worker that was stopped past its lease must not act ---- */
@@ -120,10 +120,7 @@ static void settled(void *owner, struct str topic, int32_t partition, int64_t of
 {
 	struct worker *w = owner;
 
-	w->n_job += how == SETTLED_JOB;
-	w->n_duplicate += how == SETTLED_DUPLICATE;
-	w->n_dead += how == SETTLED_DEAD;
-	metrics_add(w->metrics, messages_total, 1, (int)how);
+	w->n_settled[how]++;
 	marks_settle(w->marks, topic, partition, offset);
 }
 
@@ -235,7 +232,6 @@ static void on_orphan_job(void *owner, const struct orphan_job *o)
 	if (w->state == LEAVING || runs_has(w->runs, o->job->job_no))
 		return;
 	log_info("job_taken_over", L_INT("job_no", o->job->job_no), L_INT("n_step", o->n_step));
-	metrics_add(w->metrics, jobs_taken_over_total, 1, 0);
 	runs_orphan(w->runs, o);
 }
 
@@ -281,8 +277,9 @@ static void leave_fleet(void *owner)
 static void log_progress(const struct worker *w, const char *event)
 {
 	log_info(event, L_INT("n_in_flight", w->runs ? runs_count(w->runs) : 0),
-		 L_INT("n_job", w->n_job), L_INT("n_duplicate", w->n_duplicate),
-		 L_INT("n_dead_letter", w->n_dead), L_INT("n_ended", w->n_ended),
+		 L_INT("n_job", w->n_settled[SETTLED_JOB]),
+		 L_INT("n_duplicate", w->n_settled[SETTLED_DUPLICATE]),
+		 L_INT("n_dead_letter", w->n_settled[SETTLED_DEAD]), L_INT("n_ended", w->n_ended),
 		 L_INT("n_unpublished", w->publisher ? publisher_count(w->publisher) : 0));
 }
 
@@ -447,7 +444,6 @@ static void tick(void *owner)
 		blame_collect(w->blame, on_blame, w);
 	if (w->n_tick % PROGRESS_TICKS == 0)
 		log_progress(w, "progress");
-	monitor_listen(w->monitor);
 	if (w->drain && w->state == WORKING && !w->asks_drained) {
 		w->asks_drained = true; /* one at a time: heartbeats wait behind it */
 		fleet_drained(w->fleet, w->cluster, w->end, w->n_end, on_drained, w);
