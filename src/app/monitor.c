@@ -23,6 +23,11 @@ struct monitor {
 static const char *const part_name[] = {READY_PARTS(X)};
 #undef X
 
+static bool trail_has_begun(const struct monitor *m)
+{
+	return trail_worker_id(m->of.trail) != 0;
+}
+
 /* NULL: it is ready. */
 static const char *lacking(const struct monitor *m, enum ready_part part)
 {
@@ -30,7 +35,7 @@ static const char *lacking(const struct monitor *m, enum ready_part part)
 
 	switch (part) {
 	case READY_database:
-		if (!trail_is_up(of->trail))
+		if (trail_has_begun(m) && !trail_is_up(of->trail))
 			return "not connected";
 		return fleet_may_act(of->fleet) ? NULL : "no heartbeat answered within the lease";
 	case READY_broker:
@@ -41,7 +46,9 @@ static const char *lacking(const struct monitor *m, enum ready_part part)
 			       ? NULL
 			       : "next month's partitions are missing";
 	default:
-		return m->stopping ? "told to stop" : NULL;
+		if (m->stopping)
+			return "told to stop";
+		return trail_has_begun(m) ? NULL : "starting";
 	}
 }
 

@@ -128,12 +128,22 @@ static enum MHD_Result on_request(void *owner, struct MHD_Connection *c, const c
 	return result;
 }
 
+static unsigned int n_connections(const struct web *w)
+{
+	return MHD_get_daemon_info(w->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
+}
+
+/* A daemon that was full listens again only in the run after the one in which a place came free. */
 static void serve(void *owner)
 {
 	struct web *w = owner;
 	MHD_UNSIGNED_LONG_LONG ms;
+	unsigned int n;
 
-	MHD_run(w->daemon);
+	do {
+		n = n_connections(w);
+		MHD_run(w->daemon);
+	} while (n_connections(w) < n);
 	if (MHD_get_timeout(w->daemon, &ms) == MHD_YES)
 		timer_start(w->timer, (int64_t)ms, 0);
 	else
