@@ -27,7 +27,7 @@
 	X(build_info,              gauge,     1,       (VERSION), "always 1; the program's version") \
 	X(start_time_seconds,      gauge,     1000,    (NONE), "Unix time of the worker's start") \
 	X(cpu_seconds_total,       counter,   1000000, (NONE), "processor time of the process, all threads") \
-	X(ready,                   gauge,     1,       (PART), "1 for each part that is ready, as /readyz tells it") \
+	X(ready,                   gauge,     1,       (PART), "1 for each part that is ready: database, broker, months, worker") \
 	X(messages_total,          counter,   1,       (RESULT), "records of the job topics whose row is committed") \
 	X(jobs_taken_over_total,   counter,   1,       (NONE), "jobs that another worker left") \
 	X(jobs_ended_total,        counter,   1,       (OUTCOME_AND_STOP_REASON), "jobs whose outcome this worker has committed") \
@@ -37,10 +37,10 @@
 	X(calls_open,              gauge,     1,       (MODEL), "slots taken: calls on the wire or just before") \
 	X(breaker,                 gauge,     1,       (MODEL), "0: closed, 1: one call at a time probes, 2: open, no call is sent") \
 	X(tokens_total,            counter,   1,       (MODEL, KIND), "tokens that replies told; cached ones are part of the input") \
-	X(cost_usd_total,          counter,   1000000, (MODEL), "money charged to jobs; model \"\": reserves of attempts that a crash cut off") \
-	X(stage_seconds,           histogram, 1000,    (STAGE), "time by stage") \
+	X(cost_usd_total,          counter,   1000000, (MODEL), "money charged to jobs; model \"\": reserves of attempts that a crash or an end cut off") \
+	X(stage_seconds,           histogram, 1000,    (STAGE), "time of a call's wait for its slot, of an attempt by role, of a commit, of an event's way to its topic, of all calls of a job") \
 	X(commit_writes,           histogram, 1,       (NONE), "writes in one commit of the trail") \
-	X(trail_waiting_bytes,     gauge,     1,       (NONE), "of writes that wait for PostgreSQL, about") \
+	X(trail_waiting_bytes,     gauge,     1,       (NONE), "bytes of writes that wait for PostgreSQL, about") \
 	X(events_unpublished,      gauge,     1,       (NONE), "events committed and not on their topic yet") \
 	X(partitions_assigned,     gauge,     1,       (TOPIC), "partitions that this worker reads") \
 	X(queue_lag_records,       gauge,     1,       (TOPIC), "records of these that are not taken in, by the last fetch; stands still while the worker is full") \

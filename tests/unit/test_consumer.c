@@ -245,13 +245,25 @@ static bool all_at_end(struct world *w)
 	return true;
 }
 
+static void assert_lag(struct world *w, const char *topic, int n_partitions, int64_t n_behind)
+{
+	int64_t n = -1;
+
+	assert_int_equal(consumer_lag(w->consumer, topic, &n), n_partitions);
+	assert_int_equal(n, n_behind);
+}
+
 static void what_was_stored_does_not_come_again_but_a_lower_mark_brings_it_back(void **state)
 {
 	struct world *w = *state;
 
 	put_all(w);
 	w->n_want = N_RECORDS + 1;
+	assert_false(consumer_is_assigned(w->consumer));
 	run_until(w, all_at_end);
+	assert_true(consumer_is_assigned(w->consumer));
+	assert_lag(w, "jobs", N_PARTITIONS, 0);
+	assert_lag(w, "other", 0, 0);
 	assert_int_equal(w->n_records, N_RECORDS);
 	for (int i = 0; i < N_PARTITIONS; i++) {
 		assert_int_equal(w->seen[i].first, 0);
@@ -320,6 +332,7 @@ static void a_pause_loses_nothing_and_gives_nothing_twice(void **state)
 	run_until(w, n_want_is_0);
 	assert_int_equal(w->n_records, 37);
 	want_nothing_until_paused(w);
+	assert_lag(w, "jobs", N_PARTITIONS, N_RECORDS - 37);
 	w->n_want = 1;
 	run_until(w, n_want_is_0);
 	w->n_want = N_RECORDS;

@@ -27,12 +27,17 @@ static void test_workers_register_and_see_each_other(void **state)
 	assert_int_equal(fleet_worker_id(w->worker[0].fleet), 0);
 	assert_int_equal(fleet_n_alive(w->worker[0].fleet), 1);
 	assert_false(fleet_may_act(w->worker[0].fleet));
+	assert_false(fleet_has_next_month(w->worker[0].fleet, clock_unix_ms()));
 	open_worker(w, 1, database_conninfo_worker());
 	assert_true(happens(w, both_ready, 5000));
 	int64_t id = w->worker[0].worker_id;
 	assert_true(id != w->worker[1].worker_id);
 	assert_int_equal(fleet_worker_id(w->worker[0].fleet), id);
 	assert_true(fleet_may_act(w->worker[0].fleet));
+	assert_true(fleet_has_next_month(w->worker[0].fleet, clock_unix_ms()));
+	/* Two months are made ahead; in 62 days or more it is the second of them at least. */
+	assert_false(
+		fleet_has_next_month(w->worker[0].fleet, clock_unix_ms() + 62 * INT64_C(86400000)));
 	int64_t left_ms = fleet_lease_until_mono_ms(w->worker[0].fleet) - clock_mono_ms();
 	assert_true(left_ms > 0 && left_ms <= LEASE_MS);
 	assert_int_equal(sql_int("select count(*) from draftmill.worker where worker_id = %lld and"

@@ -79,7 +79,7 @@ static const struct run_hooks hooks = {
 	.ended = ended,
 	.dead = dead,
 };
-static const struct trail_events trail_events = {fenced, marked};
+static const struct trail_events trail_events = {.fenced = fenced, .marked = marked};
 
 static int setup(void **state)
 {

@@ -190,6 +190,7 @@ static void five_failures_in_a_row_open_the_breaker(void **state)
 		take(w, 1);
 		give_n(w, of_a_model[i], 1);
 		assert_true(limit_is_open(w->limit));
+		assert_int_equal(limit_breaker(w->limit), BREAKER_OPEN);
 		assert_false(limit_take(w->limit));
 	}
 }
@@ -219,11 +220,14 @@ static void then_one_probes_after_a_second_and_an_answer_closes_it(void **state)
 	limit_wait(w->limit, on_slot, &b);
 	took_ms = run(w, 2, 1300);
 	assert_string_equal(w->served, "a"); /* b waits for the probe's end */
+	assert_int_equal(limit_n_out(w->limit), 1);
+	assert_int_equal(limit_breaker(w->limit), BREAKER_PROBING);
 	assert_in_range(took_ms, 1250, 1600);
 	assert_false(limit_take(w->limit));
 	limit_give(w->limit, REPLY_complete);
 	run(w, 1, 500);
 	assert_string_equal(w->served, "ab");
+	assert_int_equal(limit_breaker(w->limit), BREAKER_CLOSED);
 	take(w, 10);
 }
 

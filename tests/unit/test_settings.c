@@ -269,6 +269,28 @@ static void values_of_a_wrong_type_are_shown(void **state)
 		     "\"gpt-5.4\" is no name here; give 1 to 40 characters of a-z 0-9 -");
 }
 
+static void the_web_address_is_an_ip_and_a_port_or_off(void **state)
+{
+	static const char *const bad[] = {
+		"9464",	      ":9464", "localhost:9464",  "::1:9464",	"127.0.0.1",
+		"127.0.0.1:", "[]:1",  "127.0.0.1:65536", "256.0.0.1:1"};
+	char text[100];
+
+	assert_int_equal(read_text(""), 0);
+	assert_string_equal(settings.web_listen, "127.0.0.1:9464");
+	assert_int_equal(read_text("web:\n  listen: \"\"\n"), 0);
+	assert_null(settings.web_listen);
+	assert_int_equal(read_text("web:\n  listen: \"[::1]:0\"\n"), 0);
+	assert_string_equal(settings.web_listen, "[::1]:0");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text), "web:\n  listen: \"%s\"\n", bad[i]);
+		assert_int_equal(read_text(text), 1);
+	}
+	assert_fault(
+		"web:\n  listen: here\n", 2,
+		"web.listen: \"here\" is no address; give IP:PORT, as 127.0.0.1:9464 or [::1]:9464");
+}
+
 static void credentials_in_a_url_are_refused_and_not_shown(void **state)
 {
 	assert_fault(
@@ -559,6 +581,7 @@ int main(void)
 		TEST(topics_are_a_list_with_the_prefix_put_before),
 		TEST(unknown_keys_come_with_place_and_suggestion),
 		TEST(values_of_a_wrong_type_are_shown),
+		TEST(the_web_address_is_an_ip_and_a_port_or_off),
 		TEST(credentials_in_a_url_are_refused_and_not_shown),
 		TEST(plain_http_is_for_this_machine),
 		TEST(a_model_has_a_known_provider_an_id_and_a_price),

@@ -38,7 +38,7 @@ static void marked(void *owner, struct str topic, int32_t partition, int64_t nex
 	reactor_stop(w->reactor);
 }
 
-const struct trail_events world_events = {fenced, marked};
+const struct trail_events world_events = {.fenced = fenced, .marked = marked};
 
 static void too_long(void *owner)
 {
