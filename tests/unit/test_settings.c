@@ -271,9 +271,8 @@ static void values_of_a_wrong_type_are_shown(void **state)
 
 static void the_web_address_is_an_ip_and_a_port_or_off(void **state)
 {
-	static const char *const bad[] = {
-		"9464",	      ":9464", "localhost:9464",  "::1:9464",	"127.0.0.1",
-		"127.0.0.1:", "[]:1",  "127.0.0.1:65536", "256.0.0.1:1"};
+	static const char *const bad[] = {":9464",     "localhost:9464",  "::1:9464",
+					  "127.0.0.1", "127.0.0.1:65536", "256.0.0.1:1"};
 	char text[100];
 
 	assert_int_equal(read_text(""), 0);
