@@ -1,8 +1,8 @@
 /*
  * io/web.h - answers to GET and HEAD by path, over libmicrohttpd on the loop: for monitors, not for people. Other methods get 405.
  *
- * A client can hold up nothing: at most 32 connections, each ended after 10 s of silence or with its one answer; a request's
- * line and headers have at most 8 KiB.
+ * A client can hold up nothing: at most 32 connections, each ended with its one answer, after 10 s of silence, or after 20 s whatever
+ * it says; a request's line and headers have at most 8 KiB.
  */
 #ifndef IO_WEB_H
 #define IO_WEB_H

@@ -1,24 +1,34 @@
 #include "io/web.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <sys/queue.h>
 #include <unistd.h>
 
 enum {
 	CONNECTIONS_MAX = 32,
 	SILENCE_S = 10,
+	LIFE_MS = 20000,
 	REQUEST_BYTES_MAX = 8 << 10,
 	ANSWER_BYTES_MAX = 4 << 20,
 };
 
+struct client { /* a connection */
+	TAILQ_ENTRY(client) link;
+	int fd;
+	int64_t until_mono_ms;
+};
+
 struct web {
 	struct MHD_Daemon *daemon;
-	struct watch *watch; /* of its epoll, which has all its sockets */
-	struct timer *timer; /* of its own time limits */
+	struct watch *watch;	      /* of its epoll, which has all its sockets */
+	struct timer *timer;	      /* of its own time limits */
+	TAILQ_HEAD(, client) clients; /* the oldest first */
 	web_fn *answer;
 	void *owner;
 };
@@ -128,6 +138,38 @@ static enum MHD_Result on_request(void *owner, struct MHD_Connection *c, const c
 	return result;
 }
 
+static void on_connection(void *owner, struct MHD_Connection *c, void **socket_context,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	struct web *w = owner;
+	struct client *client = *socket_context;
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		*socket_context = client = mem_new(struct client);
+		client->fd =
+			MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+		client->until_mono_ms = clock_mono_ms() + LIFE_MS;
+		TAILQ_INSERT_TAIL(&w->clients, client, link);
+	} else {
+		TAILQ_REMOVE(&w->clients, client, link);
+		free(client);
+	}
+}
+
+/* One that says a byte now and then is never silent for long. MHD takes a shut socket for the client's own end. */
+static void end_old(struct web *w)
+{
+	const int64_t now = clock_mono_ms();
+	const struct client *client;
+
+	TAILQ_FOREACH(client, &w->clients, link)
+	{
+		if (client->until_mono_ms > now)
+			break;
+		shutdown(client->fd, SHUT_RDWR);
+	}
+}
+
 static unsigned int n_connections(const struct web *w)
 {
 	return MHD_get_daemon_info(w->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections;
@@ -140,6 +182,7 @@ static void serve(void *owner)
 	MHD_UNSIGNED_LONG_LONG ms;
 	unsigned int n;
 
+	end_old(w);
 	do {
 		n = n_connections(w);
 		MHD_run(w->daemon);
@@ -161,9 +204,10 @@ static struct MHD_Daemon *start(struct web *w, int fd)
 {
 	return mem_must(MHD_start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, on_request, w, MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)CONNECTIONS_MAX,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)SILENCE_S,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES_MAX, MHD_OPTION_END));
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, w, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned int)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)REQUEST_BYTES_MAX, MHD_OPTION_END));
 }
 
 enum status web_open(struct reactor *reactor, const char *listen, web_fn *answer, void *owner,
@@ -183,6 +227,7 @@ enum status web_open(struct reactor *reactor, const char *listen, web_fn *answer
 	*out = w = mem_new(struct web);
 	w->answer = answer;
 	w->owner = owner;
+	TAILQ_INIT(&w->clients);
 	w->daemon = start(w, fd);
 	w->timer = timer_new(reactor, serve, w);
 	w->watch = watch_new(reactor,

@@ -192,6 +192,25 @@ def test_silent_clients_hold_up_nothing(stack, port):
             client.close()
 
 
+def test_who_says_a_byte_now_and_then_is_ended_too(port):
+    clients = [socket.create_connection(("127.0.0.1", port), timeout=0.01) for _ in range(32)]
+    start, ended = time.monotonic(), set()
+    while len(ended) < len(clients):
+        assert time.monotonic() - start < 40
+        for client in set(clients) - ended:
+            try:
+                client.sendall(b"G")
+                if not client.recv(1):
+                    ended.add(client)
+            except TimeoutError:
+                pass
+            except ConnectionError:
+                ended.add(client)
+        time.sleep(1)
+    assert time.monotonic() - start > 15
+    assert ask(port, "/healthz")[0] == 200
+
+
 def test_readyz_follows_the_database(stack, port):
     stack.stop_pg()
     wait_ready(port, 503, "database: not connected", "broker: ok", "months: ok", "worker: ok", timeout_s=5)
@@ -217,7 +236,8 @@ def test_breaker_and_parked_jobs(stack, port):
 
 
 def test_a_taken_port_stops_no_worker(stack, port):
-    stack.workers[0].terminate()
+    with socket.create_connection(("127.0.0.1", port)):
+        assert stack.workers[0].terminate() == 0
     taken = {"DRAFTMILL_WEB_LISTEN": f"127.0.0.1:{port}"}
     first = stack.start_worker(env=taken)
     assert port_of(first) == port
@@ -229,7 +249,7 @@ def test_a_taken_port_stops_no_worker(stack, port):
     assert port_of(second) == port and len(events(second, "web_not_listening")) == 1
     wait_until(lambda: metrics(port)["fences_total"] == {(): 1}, what="the dead worker is ended")
     wait_ready(port)
-    second.terminate()
+    assert second.terminate() == 0
 
 
 def test_not_ready_without_months_broker_and_while_stopping(stack):
@@ -247,3 +267,11 @@ def test_not_ready_without_months_broker_and_while_stopping(stack):
     wait_ready(port, 503, "worker: told to stop")
     assert ask(port, "/healthz")[0] == 200
     worker.kill()
+
+
+def test_not_ready_without_a_broker(stack):
+    """It says so when the group's session is over; no sooner, the broker may be back in a moment."""
+    port = port_of(stack.start_worker())
+    wait_ready(port)
+    stack.broker.kill()
+    wait_ready(port, 503, "database: ok", "broker: the group has assigned nothing yet", "months: ok", "worker: ok")
