@@ -200,14 +200,15 @@ static void on_ready(void *owner, int events)
 
 /* ---- the server ---- */
 
+/* Takes @fd. NULL: no descriptor or memory is left for it. */
 static struct MHD_Daemon *start(struct web *w, int fd)
 {
-	return mem_must(MHD_start_daemon(
-		MHD_USE_EPOLL, 0, NULL, NULL, on_request, w, MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_NOTIFY_CONNECTION, on_connection, w, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned int)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned int)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)REQUEST_BYTES_MAX, MHD_OPTION_END));
+	return MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, w,
+				MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_NOTIFY_CONNECTION,
+				on_connection, w, MHD_OPTION_CONNECTION_LIMIT,
+				(unsigned int)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+				(unsigned int)SILENCE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				(size_t)REQUEST_BYTES_MAX, MHD_OPTION_END);
 }
 
 enum status web_open(struct reactor *reactor, const char *listen, web_fn *answer, void *owner,
@@ -223,17 +224,22 @@ enum status web_open(struct reactor *reactor, const char *listen, web_fn *answer
 	freeaddrinfo(address);
 	if (fd < 0)
 		return err_set(err, ST_DOWN, "%s: %s", listen, strerror(errno));
-	log_address(fd);
-	*out = w = mem_new(struct web);
+	w = mem_new(struct web);
 	w->answer = answer;
 	w->owner = owner;
 	TAILQ_INIT(&w->clients);
 	w->daemon = start(w, fd);
+	if (!w->daemon) {
+		free(w);
+		return err_set(err, ST_DOWN, "%s: libmicrohttpd does not start", listen);
+	}
+	log_address(fd);
 	w->timer = timer_new(reactor, serve, w);
 	w->watch = watch_new(reactor,
 			     MHD_get_daemon_info(w->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd,
 			     on_ready, w);
 	watch_set(w->watch, WATCH_READ);
+	*out = w;
 	return ST_OK;
 }
 
