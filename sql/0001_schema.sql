@@ -1,5 +1,6 @@
--- draftmill's database, for PostgreSQL 15 or later. `draftmill migrate` runs it once, in one transaction, as a superuser or as a
--- role that may create roles and a schema. Everything lives in the schema draftmill and belongs to draftmill_owner.
+-- draftmill's database, for PostgreSQL 15 or later. `draftmill migrate` runs it once, in one transaction, as a superuser or,
+-- where the four roles exist, as a member of draftmill_owner that may create a schema in this database. Everything lives in the
+-- schema draftmill and belongs to draftmill_owner. Settings of the workers' sessions are in src/io/pg_loop.c.
 --
 -- Two kinds of table:
 --   the trail        written once, never changed: the workers have insert and select, nothing else
@@ -27,23 +28,6 @@ begin
 exception when insufficient_privilege then
 	raise exception 'this user may not create the roles draftmill_owner, draftmill_worker, draftmill_reader and draftmill_reviewer, or is no member of draftmill_owner'
 		using hint = 'run migrate as a superuser, or let one create the roles and grant draftmill_owner to this user';
-end $$;
-
--- Settings live on the role, not in the program: so they hold behind a connection pool as well. Plans are pinned, for a plan
--- made while a table is empty would else stay a sequential scan; with these, arrays are looked up by index and joined by hash.
-do $$
-declare
-	setting text;
-begin
-	foreach setting in array array[
-		'statement_timeout = ''30s''', 'lock_timeout = ''5s''', 'idle_in_transaction_session_timeout = ''30s''',
-		'synchronous_commit = ''on''', 'search_path = ''draftmill''', 'timezone = ''UTC''',
-		'plan_cache_mode = ''force_generic_plan''', 'jit = ''off''',
-		'enable_seqscan = ''off''', 'enable_nestloop = ''off''', 'enable_mergejoin = ''off'''] loop
-		execute 'alter role draftmill_worker set ' || setting;
-	end loop;
-exception when insufficient_privilege then
-	raise warning 'this user may not change the settings of the role draftmill_worker; let a superuser do it, they are in sql/0001_schema.sql';
 end $$;
 
 create schema draftmill authorization draftmill_owner;

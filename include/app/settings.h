@@ -42,6 +42,8 @@ struct settings {
 	int n_kafka_option;
 
 	const char *database_conninfo;
+	const char *const *password_command; /* NULL at its end; NULL: none */
+	int n_password_command;
 	const char *sql_dir; /* of the migrations */
 
 	int64_t in_flight; /* jobs in memory */

@@ -37,12 +37,21 @@ struct str pg_bytes(const struct pg_rows *, struct arena *, int row,
 		    int column);     /* bytea, decoded into the arena */
 void pg_rows_free(struct pg_rows *); /* NULL is fine, and has no rows */
 
+/* Whether libpq can read it. @may_hold_secret false: also whether it holds no password, which then is refused. */
+enum status pg_conninfo_check(const char *conninfo, bool may_hold_secret,
+			      struct err *err) MUST_CHECK;
+/* Run before each connection of this process, of either way: the first line of its output is the password. @argv as io/child.h has it,
+ * borrowed for good; NULL, as at the start: none. It has 10 s; on the loop nothing waits for it. */
+void pg_password_command(const char *const *argv);
+
 /* ---- blocking ---- */
 enum status pg_connect(const char *conninfo, const char *application_name, struct pg **out,
 		       struct err *err) MUST_CHECK;
 /* @sql with $1.. as text parameters; NULL entries are NULL. ST_INVALID: the server's error; ST_DOWN: the connection is gone. */
 enum status pg_query(struct pg *, const char *sql, const char *const *param, int n_param,
 		     struct pg_rows **out, struct err *err) MUST_CHECK;
+/* ST_INVALID: not PostgreSQL itself is at the other end but a pooler, which gives a session to whoever asks next. */
+enum status pg_refuse_pooler(struct pg *, struct err *err) MUST_CHECK;
 /* Several statements, no result: for migrations. */
 enum status pg_script(struct pg *, const char *sql, struct err *err) MUST_CHECK;
 void pg_free(struct pg *); /* of either way; not from one of its callbacks. NULL is fine */

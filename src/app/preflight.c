@@ -68,6 +68,8 @@ int preflight_database(const struct settings *settings, fault_fn *fault, void *o
 
 	if (pg_connect(settings->database_conninfo, "draftmill-check", &pg, &err) != ST_OK)
 		n_fault = tell(fault, owner, "database", err.text, "; mend database.conninfo");
+	else if (pg_refuse_pooler(pg, &err) != ST_OK)
+		n_fault = tell(fault, owner, "database.conninfo", err.text, "");
 	else if (migrations_read(a, settings->sql_dir, &migration, &n, &err) != ST_OK ||
 		 migrate_check(pg, migration, n, &err) != ST_OK || check_rights(pg, &err) != ST_OK)
 		n_fault = tell(fault, owner, "database", err.text, "");
@@ -79,17 +81,18 @@ int preflight_database(const struct settings *settings, fault_fn *fault, void *o
 enum status preflight_schema(const struct settings *s, struct err *err)
 {
 	struct pg *pg = NULL;
-	struct pg_rows *rows = NULL;
 	enum status status = pg_connect(s->database_conninfo, "draftmill-start", &pg, err);
 
+	if (status == ST_OK)
+		status = pg_refuse_pooler(pg, err);
 	if (status != ST_OK) {
 		err_at(err, "database.conninfo: ");
-		return ST_DOWN;
+		pg_free(pg);
+		return status;
 	}
-	status = pg_query(pg, "select max(version) from draftmill.migration", NULL, 0, &rows, err);
+	status = pg_query(pg, "select max(version) from draftmill.migration", NULL, 0, NULL, err);
 	if (status == ST_INVALID)
 		err_at(err, "the database has no schema for this user; run `draftmill migrate`: ");
-	pg_rows_free(rows);
 	pg_free(pg);
 	return status;
 }

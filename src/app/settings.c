@@ -200,7 +200,9 @@ int settings_faults(struct arena *a, const char *path, const struct flag *flag, 
 	out->directory = folder_of(a, out->path);
 	settings_defaults(&r);
 	read_file(&r);
+	r.may_hold_secrets = true;
 	read_environment(&r);
+	r.may_hold_secrets = false;
 	for (int i = 0; i < n_flag; i++)
 		read_flag(&r, &flag[i]);
 	settings_finish(&r);

@@ -1,6 +1,7 @@
 #include "settings_reader.h"
 
 #include "app/suggest.h"
+#include "io/pg.h"
 #include "settings_value.h"
 
 #include <stdarg.h>
@@ -47,7 +48,9 @@ static bool store(struct settings_reader *r, const struct setting *setting, stru
 {
 	struct err err;
 
-	if (setting_store(r->a, setting, value, origin.folder, base, &err) == ST_OK)
+	if (setting_store(r->a, setting, value, origin.folder, base, &err) == ST_OK &&
+	    (setting->kind != SETTING_CONNINFO ||
+	     pg_conninfo_check(value->text.p, r->may_hold_secrets, &err) == ST_OK))
 		return true;
 	settings_fault(r, origin, "%.*s: %s", STR_ARG(key), err.text);
 	return false;

@@ -14,6 +14,7 @@ struct settings_reader {
 	fault_fn *fault;
 	void *owner;
 	int n_fault;
+	bool may_hold_secrets; /* what is read now is neither a file for all eyes nor a command line */
 	struct provider *provider; /* out->n_provider of them, and so on */
 	struct model_entry *model;
 	struct kafka_option *option;

@@ -41,7 +41,8 @@ static const struct setting table[] = {
 	ROW("list", "", LIST, "kafka.job_topics", "jobs", "topics with jobs, without the prefix", SETTINGS(job_topic)),
 	ROW("map", "", OPTIONS, "kafka.options", "", "properties of librdkafka, as its manual names them; passwords belong in the environment", SETTINGS(kafka_option)),
 
-	TEXT("database.conninfo", "dbname=draftmill user=draftmill_worker", "PostgreSQL connection string; what it leaves out comes from PGHOST, PGPASSFILE and so on", SETTINGS(database_conninfo)),
+	ROW("text", "", CONNINFO, "database.conninfo", "dbname=draftmill user=draftmill_worker", "PostgreSQL connection string without a password; what it leaves out comes from PGHOST, PGPASSFILE and so on", SETTINGS(database_conninfo)),
+	ROW("list", "", LIST, "database.password_command", "", "program and arguments, without a shell: the first line it prints is the password; run before each connection", SETTINGS(password_command)),
 	PATH("database.sql_dir", "../sql", "folder of the migrations", SETTINGS(sql_dir)),
 
 	INTEGER("jobs", 1, 8000, "worker.in_flight", "2000", "most jobs in memory at once", SETTINGS(in_flight)),

@@ -20,6 +20,7 @@ enum setting_kind {		  /* what the text becomes */
 		    SETTING_LIST,    /* const char *const *, the number right behind it as an int */
 		    SETTING_OPTIONS, /* kafka.options: all keys under it are one row */
 		    SETTING_PRICES,  /* a list of maps, whose keys are rows of their own */
+		    SETTING_CONNINFO /* const char *; a password in it only from the environment */
 };
 
 enum setting_section { IN_SETTINGS, IN_PROVIDER, IN_MODEL, IN_PRICE };

@@ -153,7 +153,7 @@ _Static_assert(offsetof(struct settings, n_job_topic) - offsetof(struct settings
 static enum status store_list(struct arena *a, const struct yaml *value, struct list *field,
 			      struct err *err)
 {
-	int n = 0, n_max = 1;
+	int n = 0, n_max = 2; /* a NULL stands behind the last */
 
 	for (const struct yaml *y = value->child; y; y = y->next)
 		n_max++;
@@ -183,6 +183,7 @@ static enum status store_scalar(struct arena *a, const struct setting *setting, 
 		return ST_INVALID;
 	switch (setting->kind) {
 	case SETTING_TEXT:
+	case SETTING_CONNINFO:
 		*(const char **)field = text.p;
 		return ST_OK;
 	case SETTING_PATH:

@@ -4,6 +4,7 @@
 #include "app/preflight.h"
 #include "base/clock.h"
 #include "core/cost.h"
+#include "io/pg.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -65,6 +66,7 @@ static void check_all(struct inspection *c, struct settings *s, const struct com
 		say(c, "connections: not tried (--offline)");
 		return;
 	}
+	pg_password_command(s->password_command);
 	preflight_database(s, on_fault, c);
 	preflight_broker(s, on_fault, c);
 }

@@ -2,6 +2,7 @@
 
 #include "app/suggest.h"
 #include "base/log.h"
+#include "io/pg.h"
 
 #include <stdio.h>
 
@@ -206,6 +207,7 @@ static bool read_settings(struct command_line *line)
 		return false;
 	if (log_level_read(str_c(line->settings.log_level), &level))
 		log_set_level(level);
+	pg_password_command(line->settings.password_command);
 	return true;
 }
 

@@ -1,11 +1,13 @@
 #include "io/pg.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/row.h"
+#include "io/child.h"
 #include "pg_conn.h"
 
 /* ---- connecting ---- */
@@ -32,8 +34,12 @@ bool params_init(struct pg_params *p, const char *conninfo, const char *applicat
 
 void params_default(struct pg_params *p, const char *key, const char *value)
 {
-	if (params_get(p, key))
-		return;
+	if (!params_get(p, key))
+		params_put(p, key, value);
+}
+
+void params_put(struct pg_params *p, const char *key, const char *value)
+{
 	if (p->n + 1 == sizeof p->key / sizeof *p->key)
 		BUG("more than %d connection options", p->n);
 	p->key[p->n] = key;
@@ -62,6 +68,79 @@ void pg_say(char *out, size_t max, const char *message)
 	while (n && out[n - 1] == ' ')
 		n--;
 	out[n] = '\0';
+}
+
+enum status pg_conninfo_check(const char *conninfo, bool may_hold_secret, struct err *err)
+{
+	PQconninfoOption *option = PQconninfoParse(conninfo, NULL);
+	const char *secret = NULL;
+	if (!option)
+		return err_set(
+			err, ST_INVALID,
+			"no libpq connection string; write it as `host=.. dbname=.. user=..` or "
+			"as postgresql://..");
+	for (const PQconninfoOption *o = option; o->keyword && !may_hold_secret; o++) {
+		if (o->val && *o->dispchar == '*') /* libpq's mark of what is not to be shown */
+			secret = o->keyword;
+	}
+	enum status status =
+		secret ? err_set(err, ST_INVALID,
+				 "a %s does not belong here; put it into a file named by "
+				 "passfile=.., or give database.password_command",
+				 secret)
+		       : ST_OK;
+	PQconninfoFree(option);
+	return status;
+}
+
+/* ---- the password ---- */
+
+static const char *const *command; /* of the process: it has one database */
+
+void pg_password_command(const char *const *argv)
+{
+	command = argv;
+}
+
+const char *const *password_command(void)
+{
+	return command;
+}
+
+enum status password_read(struct str output, char password[PASSWORD_MAX], struct err *err)
+{
+	size_t n = 0;
+	while (n < output.n && output.p[n] != '\n' && output.p[n] != '\r')
+		n++;
+	if (n == 0 || n >= PASSWORD_MAX || memchr(output.p, '\0', n))
+		return err_set(
+			err, ST_INVALID,
+			"the command %s printed no password: its first line is empty, too long "
+			"or not text",
+			command[0]);
+	memcpy(password, output.p, n);
+	password[n] = '\0';
+	return ST_OK;
+}
+
+/* Adds the password to @params, from the command if there is one. */
+static enum status ask_password(struct pg_params *params, char password[PASSWORD_MAX],
+				struct err *err)
+{
+	struct buf output = BUF(CHILD_OUTPUT_MAX);
+	if (!command)
+		return ST_OK;
+	enum status status = child_run(command, PASSWORD_MS, &output, err);
+	if (status == ST_OK)
+		status = password_read(buf_view(&output), password, err);
+	if (status == ST_OK)
+		params_put(params, "password", password);
+	else
+		err_at(err, "database.password_command: ");
+	if (output.n)
+		explicit_bzero(output.p, output.n);
+	buf_release(&output);
+	return status;
 }
 
 /* ---- results: a struct pg_rows is libpq's PGresult under another name ---- */
@@ -121,13 +200,16 @@ enum status pg_connect(const char *conninfo, const char *application_name, struc
 		       struct err *err)
 {
 	struct pg_params params;
+	char password[PASSWORD_MAX];
 	*out = NULL;
 	if (!params_init(&params, conninfo, application_name))
-		return err_set(err, ST_INVALID,
-			       "database.conninfo is no libpq connection string; write it as "
-			       "`host=.. dbname=.. user=..` or as postgresql://..");
-	PGconn *conn = PQconnectdbParams(params.key, params.value, 0);
+		return pg_conninfo_check(conninfo, true, err);
+	enum status status = ask_password(&params, password, err);
+	PGconn *conn = status == ST_OK ? PQconnectdbParams(params.key, params.value, 0) : NULL;
 	params_release(&params);
+	explicit_bzero(password, sizeof password);
+	if (status != ST_OK)
+		return ST_DOWN;
 	if (PQstatus(conn) != CONNECTION_OK) {
 		char why[400];
 		pg_say(why, sizeof why, PQerrorMessage(conn));
@@ -178,6 +260,23 @@ enum status pg_query(struct pg *pg, const char *sql, const char *const *param, i
 enum status pg_script(struct pg *pg, const char *sql, struct err *err)
 {
 	return check(pg, PQexec(pg->conn, sql), NULL, err);
+}
+
+/* A pooler has told us a number of its own in the place of a server process. */
+enum status pg_refuse_pooler(struct pg *pg, struct err *err)
+{
+	struct pg_rows *rows;
+	enum status status = pg_query(pg, "select pg_backend_pid()", NULL, 0, &rows, err);
+	if (status != ST_OK)
+		return status;
+	if (pg_int(rows, 0, 0) != PQbackendPID(pg->conn))
+		status = err_set(
+			err, ST_INVALID,
+			"a pooler such as PgBouncer is between us and PostgreSQL; a worker "
+			"needs sessions of its own (it ends a dead worker's), so connect to "
+			"PostgreSQL's own host and port");
+	pg_rows_free(rows);
+	return status;
 }
 
 void pg_library(struct buf *out)

@@ -1,12 +1,24 @@
 /* A connection on the event loop: connects by itself, again and again; then a pipeline of statements and syncs. */
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "io/child.h"
 #include "pg_conn.h"
 
+/* Of each session, whatever the role has; options in the conninfo come behind them and win. Plans are pinned, for a plan made while
+ * a table is empty would else stay a sequential scan; with these, arrays are looked up by index and joined by hash. */
+static const char session_settings[] =
+	"-c statement_timeout=30s -c lock_timeout=5s -c idle_in_transaction_session_timeout=30s"
+	" -c synchronous_commit=on -c search_path=draftmill -c timezone=UTC"
+	" -c plan_cache_mode=force_generic_plan -c jit=off"
+	" -c enable_seqscan=off -c enable_nestloop=off -c enable_mergejoin=off";
+
+enum { OPTIONS_MAX = 10000 };
 enum { CONNECT_MS = 10000, DELAY_MIN_MS = 100, DELAY_MAX_MS = 5000 };
 
 struct resolving { /* outlives its connection: a look-up cannot be called off */
@@ -20,6 +32,8 @@ static void on_watch(void *owner, int events);
 
 static void disconnect(struct pg *pg)
 {
+	child_cancel(pg->child);
+	pg->child = NULL;
 	watch_close(pg->watch);
 	pg->watch = NULL;
 	PQfinish(pg->conn);
@@ -112,16 +126,26 @@ static void connect_on(struct pg *pg)
 	pg->events.up(pg->owner);
 }
 
-/* @address: of the host, or absent: libpq needs none, or was given it. */
-static void connect_to(struct pg *pg, struct pg_params *params, struct str address)
+/* @password NULL: libpq looks for one itself, and reads a file of passwords anew. */
+static void connect_with(struct pg *pg, const char *password)
 {
-	char hostaddr[64];
-	if (address.p) {
-		snprintf(hostaddr, sizeof hostaddr, "%.*s", STR_ARG(address));
-		params_default(params, "hostaddr", hostaddr);
-	}
-	params_default(params, "target_session_attrs", "read-write");
-	pg->conn = PQconnectStartParams(params->key, params->value, 0);
+	struct pg_params params;
+	struct buf options = BUF(OPTIONS_MAX);
+	if (!params_init(&params, pg->conninfo, pg->application_name))
+		BUG("a conninfo that could be read before");
+	const char *own = params_get(&params, "options");
+	if (!own)
+		own = getenv("PGOPTIONS");
+	buf_printf(&options, "%s %s", session_settings, own ? own : "");
+	params_put(&params, "options", buf_view(&options).p);
+	if (pg->hostaddr[0])
+		params_default(&params, "hostaddr", pg->hostaddr);
+	if (password)
+		params_put(&params, "password", password);
+	params_default(&params, "target_session_attrs", "read-write");
+	pg->conn = PQconnectStartParams(params.key, params.value, 0);
+	buf_release(&options);
+	params_release(&params);
 	if (PQstatus(pg->conn) == CONNECTION_BAD) {
 		lose(pg, PQerrorMessage(pg->conn));
 		return;
@@ -132,6 +156,31 @@ static void connect_to(struct pg *pg, struct pg_params *params, struct str addre
 	watch(pg, WATCH_WRITE);
 }
 
+static void on_password(void *owner, struct str output, const struct err *why)
+{
+	struct pg *pg = owner;
+	char password[PASSWORD_MAX];
+	struct err err;
+	pg->child = NULL;
+	if (!output.p)
+		lose(pg, why->text);
+	else if (password_read(output, password, &err) != ST_OK)
+		lose(pg, err.text);
+	else
+		connect_with(pg, password);
+	explicit_bzero(password, sizeof password);
+}
+
+static void ask_password(struct pg *pg)
+{
+	if (!password_command()) {
+		connect_with(pg, NULL);
+		return;
+	}
+	pg->state = PG_ASKING;
+	pg->child = child_start(pg->reactor, password_command(), PASSWORD_MS, on_password, pg);
+}
+
 static void on_resolved(void *owner, struct str address)
 {
 	struct resolving *r = owner;
@@ -140,13 +189,12 @@ static void on_resolved(void *owner, struct str address)
 	if (!pg)
 		return;
 	pg->resolving = NULL;
-	struct pg_params params;
-	if (!address.p || !params_init(&params, pg->conninfo, pg->application_name)) {
+	if (!address.p) {
 		lose(pg, "the host in database.conninfo has no address");
 		return;
 	}
-	connect_to(pg, &params, address);
-	params_release(&params);
+	snprintf(pg->hostaddr, sizeof pg->hostaddr, "%.*s", STR_ARG(address));
+	ask_password(pg);
 }
 
 /* A host that libpq would look up, and wait for. A list of hosts is left to it. */
@@ -171,13 +219,14 @@ static void start(struct pg *pg)
 		return;
 	}
 	const char *host = host_to_resolve(&params);
+	pg->hostaddr[0] = '\0';
 	if (host) {
 		pg->state = PG_RESOLVING;
 		pg->resolving = mem_must(malloc(sizeof *pg->resolving));
 		pg->resolving->pg = pg;
 		reactor_resolve(pg->reactor, host, on_resolved, pg->resolving);
 	} else {
-		connect_to(pg, &params, (struct str){NULL, 0});
+		ask_password(pg);
 	}
 	params_release(&params);
 }

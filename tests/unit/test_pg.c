@@ -69,7 +69,7 @@ struct world {
 	char story
 		[400]; /* u(p) d(own) a(nswer)VALUE e(rror)SQLSTATE s(ynced) S(ynced with error)SQLSTATE */
 	void (*on_up)(struct world *);
-	int n_up, stop_after_ups, n_sync, stop_after_syncs;
+	int n_up, stop_after_ups, n_down, stop_after_downs, n_sync, stop_after_syncs;
 };
 
 static void tell(struct world *w, const char *what, const char *more)
@@ -91,8 +91,16 @@ static void up(void *owner)
 
 static void down(void *owner, const char *why)
 {
+	struct world *w = owner;
 	assert_true(strlen(why) > 0);
-	tell(owner, "d", "");
+	tell(w, "d", "");
+	if (++w->n_down == w->stop_after_downs)
+		reactor_stop(w->reactor);
+}
+
+static void stop_loop(void *owner)
+{
+	reactor_stop(owner);
 }
 
 static void answer(void *owner, struct pg_rows *rows)
@@ -273,6 +281,72 @@ static void test_a_host_name_is_resolved(void **state)
 	assert_string_equal(w.story, "u a1 a2 s a2 s ");
 }
 
+/* ---- what a session is given ---- */
+
+static void look_at_settings(struct world *w)
+{
+	send(w, NULL, "select current_setting('plan_cache_mode')");
+	send(w, NULL, "select current_setting('statement_timeout')");
+	send(w, NULL, "select current_setting('lock_timeout')");
+	pg_sync(w->pg);
+}
+
+static void test_a_session_has_our_settings_and_over_them_the_users(void **state)
+{
+	char conninfo[800];
+	struct world w = {.on_up = look_at_settings, .stop_after_syncs = 1};
+	snprintf(conninfo, sizeof conninfo, "%s options='-c statement_timeout=7s'",
+		 database_conninfo());
+	run(&w, conninfo);
+	assert_string_equal(w.story, "u aforce_generic_plan a7s a5s s ");
+	setenv("PGOPTIONS", "-c lock_timeout=9s", 1);
+	w = (struct world){.on_up = look_at_settings, .stop_after_syncs = 1};
+	run(&w, database_conninfo());
+	unsetenv("PGOPTIONS");
+	assert_string_equal(w.story, "u aforce_generic_plan a30s a9s s ");
+}
+
+/* The test's server wants no password: what counts here is that a command that fails is no connection. */
+static void test_without_the_commands_password_there_is_no_connection(void **state)
+{
+	static const char *const fine[] = {"echo", "secret", NULL}, *const bad[] = {"false", NULL};
+	struct pg *pg;
+	struct err err;
+	pg_password_command(bad);
+	assert_int_equal(pg_connect(database_conninfo(), "test", &pg, &err), ST_DOWN);
+	assert_string_equal(err.text, "database.password_command: "
+				      "the command false ended with status 1");
+	struct world w = {.stop_after_downs = 2};
+	run(&w, database_conninfo());
+	assert_string_equal(w.story, "d d ");
+	pg_password_command(fine);
+	w = (struct world){.on_up = two_batches, .stop_after_syncs = 2};
+	run(&w, database_conninfo());
+	assert_string_equal(w.story, "u a1 a2 s a2 s ");
+	pg_password_command((const char *const[]){"sleep", "1000", NULL});
+	struct reactor *reactor = reactor_new(); /* ended while it asks */
+	pg = pg_open(reactor, database_conninfo(), "test", &events, &w);
+	struct timer *timer = timer_new(reactor, stop_loop, reactor);
+	timer_start(timer, 50, 0);
+	reactor_run(reactor);
+	pg_free(pg);
+	timer_close(timer);
+	reactor_free(reactor);
+	pg_password_command(NULL);
+}
+
+static void test_secrets_of_a_conninfo(void **state)
+{
+	struct err err;
+	assert_int_equal(pg_conninfo_check("host=x passfile=/x", false, &err), ST_OK);
+	assert_int_equal(pg_conninfo_check("host=x password=y", true, &err), ST_OK);
+	assert_int_equal(pg_conninfo_check("host=x password=y", false, &err), ST_INVALID);
+	assert_int_equal(pg_conninfo_check("postgresql://u:y@x/db", false, &err), ST_INVALID);
+	assert_int_equal(pg_conninfo_check("host=x sslpassword=y", false, &err), ST_INVALID);
+	assert_non_null(strstr(err.text, "a sslpassword does not belong here"));
+	assert_int_equal(pg_conninfo_check("host", true, &err), ST_INVALID);
+}
+
 /* ---- arrays ---- */
 
 struct thing {
@@ -357,6 +431,9 @@ int main(void)
 		cmocka_unit_test(test_a_lost_connection_comes_back),
 		cmocka_unit_test(test_an_absent_server_is_tried_again_and_again),
 		cmocka_unit_test(test_large_batches_flow_both_ways),
+		cmocka_unit_test(test_a_session_has_our_settings_and_over_them_the_users),
+		cmocka_unit_test(test_without_the_commands_password_there_is_no_connection),
+		cmocka_unit_test(test_secrets_of_a_conninfo),
 		cmocka_unit_test(test_a_host_name_is_resolved),
 		cmocka_unit_test(test_arrays_mean_what_their_rows_say),
 		cmocka_unit_test(test_an_integer_that_does_not_fit_is_refused_as_data),
