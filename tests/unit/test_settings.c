@@ -244,26 +244,6 @@ static void a_command_is_a_list_with_an_end(void **state)
 	assert_null(settings.password_command);
 }
 
-static void the_databases_password_comes_from_the_environment_alone(void **state)
-{
-	const struct flag flag = {"database.conninfo", "host=a password=Secret1"};
-
-	assert_fault(
-		"database:\n  conninfo: postgresql://me:Secret1@a/b\n", 2,
-		"database.conninfo: a password does not belong here; put it into a file named by "
-		"passfile=.., or give database.password_command");
-	assert_int_equal(read_text_with("", &flag, 1), 1);
-	assert_null(strstr(faults, "Secret1"));
-	setenv("DRAFTMILL_DATABASE_CONNINFO", flag.value, 1);
-	assert_int_equal(read_text(""), 0);
-	unsetenv("DRAFTMILL_DATABASE_CONNINFO");
-	assert_string_equal(settings.database_conninfo, flag.value);
-	assert_fault(
-		"database:\n  conninfo: nowhere\n", 2,
-		"database.conninfo: no libpq connection string; write it as `host=.. dbname=.. "
-		"user=..` or as postgresql://..");
-}
-
 static void unknown_keys_come_with_place_and_suggestion(void **state)
 {
 	const struct flag flag = {"worker.in_fligth", "5"};
@@ -614,7 +594,6 @@ int main(void)
 		TEST(paths_start_at_the_file_or_where_one_types),
 		TEST(topics_are_a_list_with_the_prefix_put_before),
 		TEST(a_command_is_a_list_with_an_end),
-		TEST(the_databases_password_comes_from_the_environment_alone),
 		TEST(unknown_keys_come_with_place_and_suggestion),
 		TEST(values_of_a_wrong_type_are_shown),
 		TEST(the_web_address_is_an_ip_and_a_port_or_off),
