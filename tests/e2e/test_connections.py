@@ -207,7 +207,7 @@ def test_a_file_of_passwords_is_read_anew(stack):
         change_under_way(stack, worker, "file", lambda: change(SECRETS[1]))
 
 
-def test_a_command_is_asked_before_each_connection(stack):
+def test_a_command_is_asked_before_each_connection(stack, tmp_path):
     server, path = stack.server, f"{stack.folder}/secret"
 
     def change(secret):
@@ -219,6 +219,9 @@ def test_a_command_is_asked_before_each_connection(stack):
     server.reload()
     environment = {"DRAFTMILL_DATABASE_CONNINFO": server.conninfo(), "DRAFTMILL_DATABASE_PASSWORD_COMMAND": f"cat,{path}"}
     assert problems(stack, server.conninfo(), DRAFTMILL_DATABASE_PASSWORD_COMMAND=f"cat,{path}") == []
+    settings = tmp_path / "draftmill.yaml"
+    settings.write_text(f'database:\n  password_command: [sh, -c, "cat {path}"]\nproviders:\n  openai:\n    key_env: OPENAI_API_KEY\n')
+    stack.draftmill("report", "--config", str(settings), env={"DRAFTMILL_DATABASE_CONNINFO": server.conninfo()})
     with working(stack, **environment, DRAFTMILL_WORKER_LEASE_MS="60000") as worker:
         change_under_way(stack, worker, "command", lambda: change(SECRETS[1]))
         os.rename(path, path + ".away")

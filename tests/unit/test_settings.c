@@ -229,21 +229,6 @@ static void topics_are_a_list_with_the_prefix_put_before(void **state)
 
 /* ---- faults ---- */
 
-static void a_command_is_a_list_with_an_end(void **state)
-{
-	read_text("database:\n  password_command: [vault, read, \"secret/a b\"]\n");
-	assert_int_equal(settings.n_password_command, 3);
-	assert_string_equal(settings.password_command[2], "secret/a b");
-	assert_null(settings.password_command[3]);
-	setenv("DRAFTMILL_DATABASE_PASSWORD_COMMAND", "pass, show", 1);
-	read_text("");
-	unsetenv("DRAFTMILL_DATABASE_PASSWORD_COMMAND");
-	assert_string_equal(settings.password_command[1], "show");
-	assert_null(settings.password_command[2]);
-	read_text("");
-	assert_null(settings.password_command);
-}
-
 static void unknown_keys_come_with_place_and_suggestion(void **state)
 {
 	const struct flag flag = {"worker.in_fligth", "5"};
@@ -593,7 +578,6 @@ int main(void)
 		TEST(any_property_of_librdkafka_can_be_given),
 		TEST(paths_start_at_the_file_or_where_one_types),
 		TEST(topics_are_a_list_with_the_prefix_put_before),
-		TEST(a_command_is_a_list_with_an_end),
 		TEST(unknown_keys_come_with_place_and_suggestion),
 		TEST(values_of_a_wrong_type_are_shown),
 		TEST(the_web_address_is_an_ip_and_a_port_or_off),
