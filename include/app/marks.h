@@ -18,8 +18,10 @@ void marks_free(struct marks *);
 void marks_begin(struct marks *, struct str topic, int32_t partition, int64_t offset);
 /* Its row is committed. One that is not known (its partition went away meanwhile) is ignored. */
 void marks_settle(struct marks *, struct str topic, int32_t partition, int64_t offset);
-/* The consumer has passed everything under @next_offset, also offsets without a record. */
+/* The consumer has passed everything under @next_offset, also offsets without a record; there is nothing over it. */
 void marks_pass(struct marks *, struct str topic, int32_t partition, int64_t next_offset);
+/* Each mark once more, for whoever did not heed or keep it. */
+void marks_tell_again(struct marks *);
 /* The partition went away: what is still open will be given again, to whoever has it then. */
 void marks_drop(struct marks *, struct str topic, int32_t partition);
 

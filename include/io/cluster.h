@@ -2,7 +2,7 @@
  * io/cluster.h - what a Kafka cluster has: its id, its topics, and making some. Every call waits, up to the time the cluster was opened with: for
  * start-up and commands, never on the loop.
  *
- * ST_DOWN: no answer, and *err says why as far as librdkafka does: the login, TLS or the address is wrong. ST_INVALID: the answer is no.
+ * ST_DOWN: no answer, also not to asking again for what passes (a new topic without a leader, a group that is loading), and *err says why as far as librdkafka does: the login, TLS or the address is wrong. ST_INVALID: the answer is no.
  */
 #ifndef IO_CLUSTER_H
 #define IO_CLUSTER_H
@@ -43,10 +43,14 @@ enum status cluster_create(struct cluster *, const char *name, struct topic *,
 struct partition_end { /* high watermark */
 	struct str topic;
 	int32_t partition;
-	int64_t low, end; /* offsets; end = next to be written */
+	int64_t low, end;  /* offsets; end = next to be written */
+	int64_t committed; /* by cluster_committed(); -1: nothing is */
 };
 /* Of every partition of the topics, in @a. ST_DOWN also for a missing topic, named. */
 enum status cluster_ends(struct cluster *, const char *const *name, int n_name, struct arena *a,
-			 const struct partition_end **end, int *n, struct err *err) MUST_CHECK;
+			 struct partition_end **end, int *n, struct err *err) MUST_CHECK;
+/* Fills in what the group has committed there. ST_INVALID: the user may not ask. */
+enum status cluster_committed(struct cluster *, const char *group, struct partition_end *, int n,
+			      struct err *err) MUST_CHECK;
 
 #endif

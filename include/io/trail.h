@@ -76,7 +76,7 @@ void trail_dead_letter(struct trail *, const struct dead_letter_row *, const str
 /* An event is on its topic: outbox_sent row, todo row gone. Copied; rides with the next batch, 100 ms at most. */
 void trail_sent(struct trail *, const struct sent_row *);
 
-/* All records of the partition under @next_offset are settled. Copied; rides like trail_sent(). Never lowers. */
+/* All records of the partition under @next_offset are settled. Copied; rides like trail_sent(). The database keeps the higher one. */
 void trail_mark(struct trail *, const char *cluster, struct str topic, int32_t partition,
 		int64_t next_offset);
 

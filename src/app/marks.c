@@ -93,9 +93,22 @@ void marks_pass(struct marks *m, struct str topic, int32_t partition, int64_t ne
 {
 	struct part *p = find_or_add(m, topic, partition);
 
-	if (next_offset > p->next_offset)
-		p->next_offset = next_offset;
+	if (next_offset < p->next_offset) { /* the topic was made anew, and has less */
+		while (p->n && p->open[p->n - 1] >= next_offset)
+			p->n--;
+		p->raised = -1;
+	}
+	p->next_offset = next_offset;
 	tell(m, p);
+}
+
+void marks_tell_again(struct marks *m)
+{
+	struct part *p;
+
+	LIST_FOREACH(p, &m->all, link)
+	if (p->raised >= 0)
+		m->raised(m->owner, str_c(p->topic), p->partition, p->raised);
 }
 
 static void part_free(struct part *p)

@@ -1,6 +1,7 @@
 #include "app/worker.h"
 
 #include "app/blame.h"
+#include "app/drain.h"
 #include "app/marks.h"
 #include "app/monitor.h"
 #include "app/preflight.h"
@@ -51,7 +52,7 @@ struct worker {
 	const char *cluster;
 
 	bool drain, asks_drained;
-	const struct partition_end *end;
+	struct partition_end *end;
 	int n_end;
 
 	int n_tick;
@@ -442,8 +443,10 @@ static void tick(void *owner)
 		fleet_adopt(w->fleet, (int)n_free(w));
 	if (++w->n_tick % 2 == 0 && !w->n_uncounted)
 		blame_collect(w->blame, on_blame, w);
-	if (w->n_tick % PROGRESS_TICKS == 0)
+	if (w->n_tick % PROGRESS_TICKS == 0) {
 		log_progress(w, "progress");
+		marks_tell_again(w->marks); /* a drain may have lowered one under us */
+	}
 	if (w->drain && w->state == WORKING && !w->asks_drained) {
 		w->asks_drained = true; /* one at a time: heartbeats wait behind it */
 		fleet_drained(w->fleet, w->cluster, w->end, w->n_end, on_drained, w);
@@ -468,8 +471,7 @@ static enum status ask_cluster(struct worker *w, struct err *err)
 		preflight_log(s, cluster);
 	}
 	if (status == ST_OK && w->drain)
-		status = cluster_ends(cluster, s->job_topic, s->n_job_topic, w->arena, &w->end,
-				      &w->n_end, err);
+		status = drain_start(s, cluster, w->arena, &w->end, &w->n_end, err);
 	cluster_close(cluster);
 	return status;
 }

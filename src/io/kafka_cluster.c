@@ -1,11 +1,13 @@
 #include "base/buf.h"
+#include "base/clock.h"
 #include "io/cluster.h"
 #include "kafka.h"
 
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { REPLICAS = 3, ENDS_BYTES_MAX = 64 << 20 };
+enum { REPLICAS = 3, ENDS_BYTES_MAX = 64 << 20, AGAIN_MS = 100 };
 /* Of OpenSSL's X509_V_ERR_*, that librdkafka passes on. */
 enum { CERT_EXPIRED = 10, CERT_OTHER_HOST = 62, CERT_OTHER_ADDRESS = 64 };
 
@@ -73,6 +75,23 @@ static bool is_denied(rd_kafka_resp_err_t code)
 	return code == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
 	       code == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED ||
 	       code == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
+}
+
+/* Whether to ask again, after a moment: a topic or a group was just made, or its broker has just started. */
+static bool passes(rd_kafka_resp_err_t code, int64_t until_mono_ms)
+{
+	switch (code) {
+	case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+	case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
+	case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
+	case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
+	case RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE:
+	case RD_KAFKA_RESP_ERR_NOT_COORDINATOR:
+	case RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE:
+		return clock_mono_ms() < until_mono_ms && poll(NULL, 0, AGAIN_MS) == 0;
+	default:
+		return false;
+	}
 }
 
 /* --- opening --- */
@@ -164,17 +183,24 @@ enum status cluster_topic(struct cluster *c, const char *name, struct topic *out
 }
 
 /* To what was asked of @c->answers; the caller destroys *answer, also NULL. */
-static enum status await(struct cluster *c, rd_kafka_event_t **answer, struct err *err)
+static rd_kafka_resp_err_t await_code(struct cluster *c, rd_kafka_event_t **answer)
 {
 	*answer = rd_kafka_queue_poll(c->answers, c->timeout_ms + 1000);
-	rd_kafka_resp_err_t code =
-		*answer ? rd_kafka_event_error(*answer) : RD_KAFKA_RESP_ERR__TIMED_OUT;
+	return *answer ? rd_kafka_event_error(*answer) : RD_KAFKA_RESP_ERR__TIMED_OUT;
+}
 
+static enum status status_of(struct cluster *c, rd_kafka_resp_err_t code, struct err *err)
+{
 	if (!code)
 		return ST_OK;
 	if (is_denied(code) || code == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE)
 		return err_set(err, ST_INVALID, "%s", rd_kafka_err2str(code));
 	return no_answer(c, code, err);
+}
+
+static enum status await(struct cluster *c, rd_kafka_event_t **answer, struct err *err)
+{
+	return status_of(c, await_code(c, answer), err);
 }
 
 static rd_kafka_AdminOptions_t *in_time(struct cluster *c, rd_kafka_admin_op_t op)
@@ -222,18 +248,34 @@ int64_t cluster_retention_ms(struct cluster *c, const char *name)
 	return ms;
 }
 
-enum status cluster_group(struct cluster *c, const char *group, struct err *err)
+/* Its offsets, of all partitions or these; the caller destroys *answer, also NULL. */
+static enum status ask_group(struct cluster *c, const char *group,
+			     const rd_kafka_topic_partition_list_t *partitions,
+			     rd_kafka_event_t **answer, struct err *err)
 {
+	const int64_t until_mono_ms = clock_mono_ms() + c->timeout_ms;
 	rd_kafka_ListConsumerGroupOffsets_t *of =
-		rd_kafka_ListConsumerGroupOffsets_new(group, NULL);
+		rd_kafka_ListConsumerGroupOffsets_new(group, partitions);
 	rd_kafka_AdminOptions_t *options = in_time(c, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS);
-	rd_kafka_event_t *answer;
+	rd_kafka_resp_err_t code;
 
-	rd_kafka_ListConsumerGroupOffsets(c->rk, &of, 1, options, c->answers);
-	enum status status = await(c, &answer, err);
-	rd_kafka_event_destroy(answer);
+	*answer = NULL;
+	do {
+		rd_kafka_event_destroy(*answer);
+		rd_kafka_ListConsumerGroupOffsets(c->rk, &of, 1, options, c->answers);
+		code = await_code(c, answer);
+	} while (passes(code, until_mono_ms));
 	rd_kafka_AdminOptions_destroy(options);
 	rd_kafka_ListConsumerGroupOffsets_destroy(of);
+	return status_of(c, code, err);
+}
+
+enum status cluster_group(struct cluster *c, const char *group, struct err *err)
+{
+	rd_kafka_event_t *answer;
+	enum status status = ask_group(c, group, NULL, &answer, err);
+
+	rd_kafka_event_destroy(answer);
 	return status;
 }
 
@@ -302,8 +344,12 @@ static enum status topic_ends(struct cluster *c, const char *name, struct buf *e
 		return err_set(err, ST_DOWN, "kafka: topic %s is not there, or not for this user",
 			       name);
 	for (; end.partition < topic.n_partitions; end.partition++) {
-		rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(
-			c->rk, name, end.partition, &end.low, &end.end, c->timeout_ms);
+		const int64_t until_mono_ms = clock_mono_ms() + c->timeout_ms;
+		rd_kafka_resp_err_t code;
+		do
+			code = rd_kafka_query_watermark_offsets(c->rk, name, end.partition,
+								&end.low, &end.end, c->timeout_ms);
+		while (passes(code, until_mono_ms));
 		if (code)
 			return err_set(err, ST_DOWN, "kafka: end of %s/%d: %s", name,
 				       (int)end.partition, rd_kafka_err2str(code));
@@ -312,8 +358,41 @@ static enum status topic_ends(struct cluster *c, const char *name, struct buf *e
 	return ST_OK;
 }
 
+/* Of the group, in @committed or -1. A partition whose offset cannot be had counts as one without. */
+static void set_committed(const rd_kafka_topic_partition_list_t *committed,
+			  struct partition_end *end, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const rd_kafka_topic_partition_t *p = rd_kafka_topic_partition_list_find(
+			committed, end[i].topic.p, end[i].partition);
+		end[i].committed = p && !p->err && p->offset >= 0 ? p->offset : -1;
+	}
+}
+
+enum status cluster_committed(struct cluster *c, const char *group, struct partition_end *end,
+			      int n, struct err *err)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(n);
+	rd_kafka_event_t *answer;
+	size_t n_group;
+
+	for (int i = 0; i < n; i++)
+		rd_kafka_topic_partition_list_add(list, end[i].topic.p, end[i].partition);
+	enum status status = ask_group(c, group, list, &answer, err);
+	if (status == ST_OK)
+		set_committed(
+			rd_kafka_group_result_partitions(
+				*rd_kafka_ListConsumerGroupOffsets_result_groups(
+					rd_kafka_event_ListConsumerGroupOffsets_result(answer),
+					&n_group)),
+			end, n);
+	rd_kafka_event_destroy(answer);
+	rd_kafka_topic_partition_list_destroy(list);
+	return status;
+}
+
 enum status cluster_ends(struct cluster *c, const char *const *name, int n_name, struct arena *a,
-			 const struct partition_end **end, int *n, struct err *err)
+			 struct partition_end **end, int *n, struct err *err)
 {
 	struct buf ends = BUF(ENDS_BYTES_MAX);
 	enum status status = ST_OK;

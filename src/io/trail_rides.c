@@ -11,7 +11,8 @@ struct sent {
 
 struct mark {		     /* one a partition, kept */
 	struct mark_row row; /* next_offset: as it is aboard */
-	int64_t want, stored;
+	int64_t want;	     /* told since */
+	bool waits, aboard;
 	char text[]; /* cluster, topic */
 };
 
@@ -90,13 +91,12 @@ static struct mark *mark_of(struct rides *r, const struct mark_row *row)
 		    str_eq(m->row.cluster, row->cluster))
 			return m;
 	}
-	struct mark *m = mem_must(malloc(sizeof *m + row->cluster.n + row->topic.n));
+	struct mark *m = mem_must(calloc(1, sizeof *m + row->cluster.n + row->topic.n));
 	memcpy(m->text, row->cluster.p, row->cluster.n);
 	memcpy(m->text + row->cluster.n, row->topic.p, row->topic.n);
 	m->row = *row;
 	m->row.cluster.p = m->text;
 	m->row.topic.p = m->text + row->cluster.n;
-	m->row.next_offset = m->want = m->stored = -1; /* boards first */
 	r->mark = mem_must(realloc(r->mark, (size_t)(r->n_mark + 1) * sizeof(*r->mark)));
 	return r->mark[r->n_mark++] = m;
 }
@@ -104,9 +104,8 @@ static struct mark *mark_of(struct rides *r, const struct mark_row *row)
 void rides_mark(struct rides *r, const struct mark_row *row)
 {
 	struct mark *m = mark_of(r, row);
-	if (row->next_offset <= m->want)
-		return;
 	m->want = row->next_offset;
+	m->waits = true;
 	wait(r);
 }
 
@@ -118,8 +117,12 @@ void rides_board(struct rides *r)
 	timer_stop(r->timer);
 	r->wait = r->due = false;
 	r->n_aboard = r->n_sent;
-	for (int i = 0; i < r->n_mark; i++)
-		r->mark[i]->row.next_offset = r->mark[i]->want;
+	for (int i = 0; i < r->n_mark; i++) {
+		struct mark *m = r->mark[i];
+		m->row.next_offset = m->want;
+		m->aboard = m->waits;
+		m->waits = false;
+	}
 }
 
 void rides_add(const struct rides *r, struct trail_sql *sql)
@@ -128,13 +131,13 @@ void rides_add(const struct rides *r, struct trail_sql *sql)
 		trail_sql_add(sql, SENT, &r->sent[i]->row);
 		trail_sql_add(sql, SENT_GONE, &r->sent[i]->row);
 	}
-	for (int i = 0; r->aboard && i < r->n_mark; i++) {
-		if (r->mark[i]->row.next_offset > r->mark[i]->stored)
+	for (int i = 0; i < r->n_mark; i++) {
+		if (r->mark[i]->aboard)
 			trail_sql_add(sql, MARK, &r->mark[i]->row);
 	}
 }
 
-int rides_drop(struct rides *r)
+static int drop_sent(struct rides *r)
 {
 	int n = r->n_aboard;
 	for (int i = 0; i < n; i++)
@@ -147,18 +150,33 @@ int rides_drop(struct rides *r)
 	return n;
 }
 
+static void put_off_marks(struct rides *r)
+{
+	for (int i = 0; i < r->n_mark; i++) {
+		struct mark *m = r->mark[i];
+		m->waits |= m->aboard;
+		m->aboard = false;
+	}
+}
+
+int rides_drop(struct rides *r)
+{
+	put_off_marks(r);
+	return drop_sent(r);
+}
+
 void rides_arrive(struct rides *r, rides_marked_fn *marked, void *owner)
 {
 	if (!r->aboard)
 		return;
-	rides_drop(r);
+	drop_sent(r);
 	/* The owner may mark on from its callback, so offsets are read anew each time. */
 	for (int i = 0; i < r->n_mark; i++) {
 		struct mark *m = r->mark[i];
-		if (m->row.next_offset <= m->stored)
+		if (!m->aboard)
 			continue;
-		m->stored = m->row.next_offset;
-		marked(owner, m->row.topic, (int32_t)m->row.part, m->stored);
+		m->aboard = false;
+		marked(owner, m->row.topic, (int32_t)m->row.part, m->row.next_offset);
 	}
 }
 
@@ -168,5 +186,6 @@ void rides_put_off(struct rides *r)
 		return;
 	r->n_aboard = 0;
 	r->aboard = false;
+	put_off_marks(r);
 	wait(r);
 }

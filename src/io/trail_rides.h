@@ -14,7 +14,7 @@ struct rides *rides_new(struct reactor *);
 void rides_free(struct rides *);
 
 void rides_sent(struct rides *, const struct sent_row *); /* copied, like the next */
-void rides_mark(struct rides *, const struct mark_row *); /* a lower one than before is dropped */
+void rides_mark(struct rides *, const struct mark_row *); /* in place of one that waits */
 
 bool rides_wait(const struct rides *);
 bool rides_due(const struct rides *);

@@ -18,7 +18,7 @@ struct fake_kafka {
 	rd_kafka_t *reader;
 };
 
-static rd_kafka_t *client(rd_kafka_type_t type, const char *brokers)
+static rd_kafka_t *client(rd_kafka_type_t type, const char *brokers, const char *group)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
 	char why[256];
@@ -26,6 +26,8 @@ static rd_kafka_t *client(rd_kafka_type_t type, const char *brokers)
 	rd_kafka_conf_set(conf, "log_level", "0", NULL, 0);
 	if (brokers)
 		rd_kafka_conf_set(conf, "bootstrap.servers", brokers, NULL, 0);
+	if (group)
+		rd_kafka_conf_set(conf, "group.id", group, NULL, 0);
 	if (type == RD_KAFKA_PRODUCER) {
 		rd_kafka_conf_set(conf, "message.max.bytes", "4000000", NULL, 0);
 		rd_kafka_conf_set(conf, "linger.ms", "0", NULL, 0);
@@ -39,13 +41,13 @@ static rd_kafka_t *client(rd_kafka_type_t type, const char *brokers)
 struct fake_kafka *fake_kafka_new(void)
 {
 	struct fake_kafka *k = calloc(1, sizeof(*k));
-	rd_kafka_t *host = client(RD_KAFKA_PRODUCER, NULL);
+	rd_kafka_t *host = client(RD_KAFKA_PRODUCER, NULL, NULL);
 
 	k->cluster = rd_kafka_mock_cluster_new(host, 1);
 	assert_non_null(k->cluster);
 	k->rk = host;
 	rd_kafka_brokers_add(host, rd_kafka_mock_cluster_bootstraps(k->cluster));
-	k->reader = client(RD_KAFKA_CONSUMER, fake_kafka_brokers(k));
+	k->reader = client(RD_KAFKA_CONSUMER, fake_kafka_brokers(k), NULL);
 	return k;
 }
 
@@ -96,6 +98,18 @@ void fake_kafka_put(struct fake_kafka *k, const char *topic, int32_t partition, 
 	for (int i = 0; i < n_times; i++)
 		put(k, topic, partition, value, n_value, header_value);
 	assert_int_equal(rd_kafka_flush(k->rk, TIMEOUT_MS), 0);
+}
+
+void fake_kafka_commit(struct fake_kafka *k, const char *group, const char *topic,
+		       int32_t partition, int64_t next_offset)
+{
+	rd_kafka_t *member = client(RD_KAFKA_CONSUMER, fake_kafka_brokers(k), group);
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+
+	rd_kafka_topic_partition_list_add(list, topic, partition)->offset = next_offset;
+	assert_int_equal(rd_kafka_commit(member, list, 0), 0);
+	rd_kafka_topic_partition_list_destroy(list);
+	rd_kafka_destroy(member);
 }
 
 /* The beginning of @p, or "-" for null. */

@@ -24,6 +24,10 @@ void fake_kafka_topic_fails(struct fake_kafka *, const char *topic, int code);
 void fake_kafka_put(struct fake_kafka *, const char *topic, int32_t partition, const void *value,
 		    size_t n_value, const char *header_value, int n_times);
 
+/* A member of the group commits. */
+void fake_kafka_commit(struct fake_kafka *, const char *group, const char *topic, int32_t partition,
+		       int64_t next_offset);
+
 struct fake_record { /* texts are cut; "-" = null */
 	char key[64], value[64];
 	char header[64];	   /* value of the header "h"; "" if there is none */
@@ -34,7 +38,11 @@ void fake_kafka_get(struct fake_kafka *, const char *topic, int32_t partition, i
 		    struct fake_record *out);
 
 /* The next @n requests of the kind are answered with @code (of the Kafka protocol; 0: none) and after @after_ms. */
-enum fake_request { PRODUCE = 0, OFFSET_FETCH = 9 }; /* by the protocol's numbers */
+enum fake_request {
+	PRODUCE = 0,
+	LIST_OFFSETS = 2,
+	OFFSET_FETCH = 9
+}; /* by the protocol's numbers */
 void fake_kafka_fail(struct fake_kafka *, enum fake_request, int n, int code, int after_ms);
 
 #endif

@@ -10,6 +10,7 @@
 
 enum { TIMEOUT_MS = 2000, GROUP_AUTHORIZATION_FAILED = 30 };
 enum { UNKNOWN_TOPIC_OR_PART = 3, TOPIC_AUTHORIZATION_FAILED = 29 };
+enum { NOT_LEADER_FOR_PARTITION = 6, COORDINATOR_LOAD_IN_PROGRESS = 14 };
 
 struct world {
 	struct fake_kafka *kafka;
@@ -75,7 +76,7 @@ static void the_ends_are_those_of_all_partitions(void **state)
 {
 	static const char *const name[] = {"jobs"};
 	struct world *w = *state;
-	const struct partition_end *end;
+	struct partition_end *end;
 	struct err err = {""};
 	int n;
 
@@ -101,6 +102,40 @@ static void a_group_may_be_denied(void **state)
 	assert_int_equal(cluster_group(w->cluster, "g", &err), ST_OK);
 	fake_kafka_fail(w->kafka, OFFSET_FETCH, 1, GROUP_AUTHORIZATION_FAILED, 0);
 	assert_int_equal(cluster_group(w->cluster, "g", &err), ST_INVALID);
+}
+
+static void what_passes_is_asked_again(void **state)
+{
+	static const char *const name[] = {"jobs"};
+	struct world *w = *state;
+	struct partition_end *end;
+	struct err err = {""};
+	int n;
+
+	fake_kafka_fail(w->kafka, LIST_OFFSETS, 2, NOT_LEADER_FOR_PARTITION, 0);
+	assert_int_equal(cluster_ends(w->cluster, name, 1, w->arena, &end, &n, &err), ST_OK);
+	fake_kafka_fail(w->kafka, OFFSET_FETCH, 2, COORDINATOR_LOAD_IN_PROGRESS, 0);
+	assert_int_equal(cluster_group(w->cluster, "g", &err), ST_OK);
+	fake_kafka_fail(w->kafka, LIST_OFFSETS, 1000, NOT_LEADER_FOR_PARTITION, 0);
+	assert_int_equal(cluster_ends(w->cluster, name, 1, w->arena, &end, &n, &err), ST_DOWN);
+	assert_non_null(strstr(err.text, "end of jobs/0"));
+}
+
+static void a_group_that_has_committed_nothing_is_told_from_one_that_has(void **state)
+{
+	static const char *const name[] = {"jobs"};
+	struct world *w = *state;
+	struct partition_end *end;
+	struct err err = {""};
+	int n;
+
+	assert_int_equal(cluster_ends(w->cluster, name, 1, w->arena, &end, &n, &err), ST_OK);
+	fake_kafka_commit(w->kafka, "g", "jobs", 2, 7);
+	assert_int_equal(cluster_committed(w->cluster, "g", end, n, &err), ST_OK);
+	for (int i = 0; i < n; i++)
+		assert_int_equal(end[i].committed, i == 2 ? 7 : -1);
+	fake_kafka_fail(w->kafka, OFFSET_FETCH, 1, GROUP_AUTHORIZATION_FAILED, 0);
+	assert_int_equal(cluster_committed(w->cluster, "g", end, n, &err), ST_INVALID);
 }
 
 static void what_the_broker_cannot_do_is_told(void **state)
@@ -135,6 +170,8 @@ int main(void)
 		TEST(a_topic_is_there_or_missing_or_denied),
 		TEST(the_ends_are_those_of_all_partitions),
 		TEST(a_group_may_be_denied),
+		TEST(what_passes_is_asked_again),
+		TEST(a_group_that_has_committed_nothing_is_told_from_one_that_has),
 		TEST(what_the_broker_cannot_do_is_told),
 		TEST(without_an_answer_the_reason_is_told),
 	};

@@ -88,8 +88,35 @@ static void offsets_without_a_record_are_passed_with_what_is_before_them(void **
 	settle(w, 5);
 	assert_string_equal(w->told, "jobs/0:9 ");
 	marks_pass(w->marks, jobs, 0, 9);
-	marks_pass(w->marks, jobs, 0, 8);
 	assert_string_equal(w->told, "jobs/0:9 ");
+}
+
+static void the_end_of_a_topic_made_anew_is_lower(void **state)
+{
+	struct world *w = *state;
+
+	begin(w, 5, 8);
+	settle(w, 5);
+	marks_pass(w->marks, jobs, 0, 8);
+	assert_string_equal(w->told, "jobs/0:6 jobs/0:6 "); /* 6 and 7 are open still */
+	settle(w, 6);
+	settle(w, 8); /* of the old one */
+	settle(w, 7);
+	assert_string_equal(w->told, "jobs/0:6 jobs/0:6 jobs/0:7 jobs/0:8 ");
+	marks_pass(w->marks, jobs, 0, 0);
+	assert_string_equal(w->told, "jobs/0:6 jobs/0:6 jobs/0:7 jobs/0:8 jobs/0:0 ");
+}
+
+static void each_is_told_again_as_it_was(void **state)
+{
+	struct world *w = *state;
+
+	marks_begin(w->marks, urgent, 2, 4); /* where it begins is told with them */
+	begin(w, 0, 1);
+	settle(w, 0);
+	w->told[0] = '\0';
+	marks_tell_again(w->marks);
+	assert_string_equal(w->told, "jobs/0:1 urgent/2:4 ");
 }
 
 static void a_gap_between_records_is_no_hole(void **state)
@@ -189,6 +216,8 @@ int main(void)
 		TEST(a_partition_that_went_away_raises_nothing),
 		TEST(it_comes_back_and_is_read_again_from_before),
 		TEST(thousands_may_be_open),
+		TEST(the_end_of_a_topic_made_anew_is_lower),
+		TEST(each_is_told_again_as_it_was),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
