@@ -31,7 +31,7 @@ const struct kafka_fault *kafka_fault_of(const struct kafka_option *, int versio
 /* As one sentence: "kafka.options.KEY: ...; ..."; false: this librdkafka has none. */
 bool kafka_option_fault(const struct kafka_option *, struct err *out);
 
-/* What a person does about trouble with login, TLS or address, by librdkafka's words for it; "" if only waiting helps. */
+/* What a person does about trouble with login, TLS, address, rights or size, by librdkafka's words for it; "" if only waiting helps. */
 const char *kafka_mend(const char *text);
 
 #endif

@@ -9,9 +9,10 @@
 
 struct producer;
 
-/* Delivery report, from the loop: where the record is, or why it is not. ST_INVALID: over the broker's size limit; ST_DOWN: send it again. */
-typedef void producer_done(void *owner, void *cookie, enum status, int32_t partition,
-			   int64_t offset);
+/* Delivery report, from the loop: where the record is, or @why it is not, in the broker's words. ST_INVALID: over the broker's size limit; ST_DOWN:
+ * send it again. */
+typedef void producer_done(void *owner, void *cookie, enum status, const char *why,
+			   int32_t partition, int64_t offset);
 
 enum status producer_open(struct reactor *, const char *brokers, const struct kafka_option *option,
 			  int n_option, producer_done *, void *owner, struct producer **out,

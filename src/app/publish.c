@@ -200,8 +200,8 @@ static void send_waiting(void *owner)
 		send_event(e);
 }
 
-void publisher_delivered(void *owner, void *cookie, enum status s, int32_t partition,
-			 int64_t offset)
+void publisher_delivered(void *owner, void *cookie, enum status s, const char *why,
+			 int32_t partition, int64_t offset)
 {
 	struct publisher *p = owner;
 	struct event *e = cookie;
@@ -222,7 +222,8 @@ void publisher_delivered(void *owner, void *cookie, enum status s, int32_t parti
 	if (s == ST_INVALID)
 		(void)omit_some(e);
 	log_warn("event_not_delivered", L_STRN("topic", e->row.topic),
-		 L_INT("job_no", e->row.job_no), L_STRN("kind", e->row.kind));
+		 L_INT("job_no", e->row.job_no), L_STRN("kind", e->row.kind), L_STR("why", why),
+		 L_STR("mend", kafka_mend(why)));
 	send_later(p);
 }
 

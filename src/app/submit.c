@@ -182,15 +182,28 @@ static void find_known(struct submit *s, const struct chunk *c)
 
 /* ---- the broker ---- */
 
-static void on_delivery(void *owner, void *cookie, enum status status, int32_t partition,
-			int64_t offset)
+static void tell_undelivered(struct submit *s, struct item *item, const char *why, const char *mend)
+{
+	struct err err;
+
+	item->state = ITEM_UNDELIVERED;
+	s->counts->n_undelivered++;
+	(void)err_set(&err, ST_DOWN, "%s%s%s", why, *mend ? "; " : "", mend);
+	submit_say(s, item, "not delivered", err.text);
+}
+
+static void on_delivery(void *owner, void *cookie, enum status status, const char *why,
+			int32_t partition, int64_t offset)
 {
 	struct submit *s = owner;
 	struct item *item = &s->items.item[(uintptr_t)cookie];
 
 	s->reported_mono_ms = clock_mono_ms();
-	if (status != ST_OK)
-		return; /* stays ITEM_SENT: told at the end */
+	if (status != ST_OK) {
+		const char *mend = kafka_mend(why);
+		tell_undelivered(s, item, why, *mend ? mend : "submit it again");
+		return;
+	}
 	item->state = ITEM_DELIVERED;
 	item->part = partition;
 	item->offset = offset;
@@ -226,9 +239,7 @@ static void send_item(struct submit *s, size_t i, struct str id, struct str valu
 	}
 	if (status == ST_OK)
 		return;
-	item->state = ITEM_UNDELIVERED;
-	s->counts->n_undelivered++;
-	submit_say(s, item, "not delivered", err.text);
+	tell_undelivered(s, item, err.text, "");
 }
 
 static void send_chunk(struct submit *s, struct chunk *c)
@@ -250,11 +261,8 @@ static void await_reports(struct submit *s)
 		;
 	for (size_t i = 0; i < s->items.n; i++) {
 		struct item *item = &s->items.item[i];
-		if (item->state != ITEM_SENT)
-			continue;
-		item->state = ITEM_UNDELIVERED;
-		s->counts->n_undelivered++;
-		submit_say(s, item, "not delivered", "the broker did not take it; submit it again");
+		if (item->state == ITEM_SENT)
+			tell_undelivered(s, item, "the broker does not answer", "submit it again");
 	}
 }
 

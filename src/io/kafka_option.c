@@ -133,6 +133,10 @@ static const struct {
 	{"SSL listener", 0, "TLS is spoken there; " WAY},
 	{"Failed to resolve", 0,
 	 "mend the host in kafka.brokers, or the broker's advertised.listeners"},
+	{"Topic authorization failed", 0,
+	 "let this user read or write the topic by kafka-acls (README, \"Your broker\")"},
+	{"Message size too large", 0,
+	 "raise the topic's max.message.bytes; if the record is smaller, keep kafka.options.batch.size under it"},
 	{"Connection refused", 0, "start the broker, or mend the port in kafka.brokers"},
 };
 

@@ -40,7 +40,8 @@ static void on_report(rd_kafka_t *rk, const rd_kafka_message_t *m, void *owner)
 	if (m->err)
 		kafka_warn(&p->trouble, rk, m->err, rd_kafka_err2str(m->err));
 	if (p->done)
-		p->done(p->owner, m->_private, report_status(m->err), m->partition, m->offset);
+		p->done(p->owner, m->_private, report_status(m->err), rd_kafka_err2str(m->err),
+			m->partition, m->offset);
 }
 
 static void on_error(rd_kafka_t *rk, int code, const char *text, void *owner)

@@ -1,4 +1,6 @@
 """A right or a topic that is missing is named, with the command that mends it."""
+import json
+
 import pytest
 import verify
 from access import grant, login, problems
@@ -40,6 +42,12 @@ def test_a_missing_right_is_named_with_the_command(stack, env, without, operatio
 def test_a_missing_topic_is_named_with_the_command(stack, env):
     (problem,) = problems(stack, {"DRAFTMILL_KAFKA_JOB_TOPICS": "jobs,nowhere"})
     assert "draftmill.nowhere" in problem and "draftmill topics --create" in problem
+
+
+def test_submit_without_its_right_says_which(stack, env):
+    done = stack.draftmill("submit", "--config", stack.config, "--profile", "customer-email", "-", input=json.dumps(job("denied")), env=env, check=False)
+    assert done.returncode != 0
+    assert "stdin:1: not delivered: Broker: Topic authorization failed; let this user read or write the topic by kafka-acls" in done.stderr
 
 
 def test_an_event_that_may_not_be_written_waits_for_the_right(stack, env, without):

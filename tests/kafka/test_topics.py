@@ -193,6 +193,21 @@ def test_a_dead_letter_over_the_limit_is_sent_without_its_value(stack, limit):
     verify.everything(stack)
 
 
+def test_submit_says_of_a_record_over_the_limit_what_mends_it(stack, limit):
+    topic(stack, "small")
+    limit("draftmill.small", 5000)
+    lines = "\n".join(json.dumps(job(f"small-{n}", task="Confirm. " * n)) for n in (1, 1000))
+
+    def submit(**options):
+        words = ["submit", "--config", stack.config, "--profile", "customer-email", "--topic", "draftmill.small", "-"]
+        return stack.draftmill(*words, input=lines, check=False, env=options).stderr
+
+    told = "not delivered: Broker: Message size too large; raise the topic's max.message.bytes"
+    assert f"stdin:2: {told}" in submit()
+    few = submit(DRAFTMILL_KAFKA_OPTIONS_BATCH_SIZE="4000")
+    assert f"stdin:2: {told}" in few and "stdin:1:" not in few
+
+
 def test_an_event_over_the_limit_waits_until_the_topic_takes_it(stack, limit):
     limit("draftmill.review", 500)
     worker = stack.start_worker()

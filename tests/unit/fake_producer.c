@@ -45,7 +45,8 @@ enum status producer_flush(struct producer *p, int timeout_ms)
 	while (fake_broker.n_reported < fake_broker.n) {
 		int i = fake_broker.n_reported++;
 		bool refused = i == fake_broker.refuse_offset;
-		p->done(p->owner, fake_broker.record[i].cookie, refused ? ST_DOWN : ST_OK, 3,
+		p->done(p->owner, fake_broker.record[i].cookie, refused ? ST_DOWN : ST_OK,
+			refused ? "Broker: Topic authorization failed" : "Success", 3,
 			refused ? -1 : i);
 	}
 	if (fake_broker.reported)

@@ -113,6 +113,8 @@ static void its_words_lead_to_the_mend(void **state)
 		 "(connecting to a SSL listener?) or broker version is < 0.10",
 		 "TLS is spoken there; mend kafka.options.security.protocol"},
 		{"Failed to resolve 'b:9092': Name or service not known", "advertised.listeners"},
+		{"Broker: Topic authorization failed", "kafka-acls"},
+		{"Broker: Message size too large", "max.message.bytes"},
 		{"Connect to ipv4#127.0.0.1:1 failed: Connection refused", "start the broker"},
 	};
 

@@ -30,8 +30,8 @@ static void out_of_time(void *owner)
 	fail_msg("no report in 10 s");
 }
 
-static void reported(void *owner, void *cookie, enum status status, int32_t partition,
-		     int64_t offset)
+static void reported(void *owner, void *cookie, enum status status, const char *why,
+		     int32_t partition, int64_t offset)
 {
 	struct world *w = owner;
 	struct err err;
