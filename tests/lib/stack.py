@@ -257,7 +257,7 @@ class Stack:
         try:
             with connection.cursor() as cursor:
                 cursor.execute(query, parameters)
-                return cursor.fetchall() if cursor.description else None
+                return cursor.fetchall() if cursor.description is not None else None  # () of no columns
         finally:
             connection.close()
 
