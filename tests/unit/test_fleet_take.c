@@ -93,7 +93,8 @@ static bool is_drained_told(struct world *w)
 static bool drained(struct world *w)
 {
 	/* Partition 0 has the records 5 to 9, partition 1 none. */
-	static const struct partition_end end[] = {{STR("jobs"), 0, 5, 10, 5}, {STR("jobs"), 1, 3, 3, -1}};
+	static const struct partition_end end[] = {{STR("jobs"), 0, 5, 10, 5},
+						   {STR("jobs"), 1, 3, 3, -1}};
 	w->worker[0].n_drained = 0;
 	fleet_drained(w->worker[0].fleet, "c", end, 2, on_drained, &w->worker[0]);
 	assert_true(happens(w, is_drained_told, 2000));
