@@ -2,6 +2,7 @@
 
 #include "app/blame.h"
 #include "app/drain.h"
+#include "app/lease.h"
 #include "app/marks.h"
 #include "app/monitor.h"
 #include "app/preflight.h"
@@ -12,7 +13,6 @@
 #include "io/cluster.h"
 
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sysexits.h>
@@ -62,23 +62,13 @@ struct worker {
 	int64_t n_settled[3], n_ended; /* by enum settled */
 };
 
-/* ---- a worker that was stopped past its lease must not act ---- */
+/* ---- a worker that slept past its lease must not act ---- */
 
-static _Atomic int64_t lease_until_mono_ms = INT64_MAX;
-
-static _Noreturn void end_fenced(struct worker *w, const char *why)
+static void on_fenced(void *owner, const char *why)
 {
-	log_error("fenced", L_INT("worker_id", w->fleet ? fleet_worker_id(w->fleet) : 0),
-		  L_STR("why", why));
-	_exit(EX_TEMPFAIL);
-}
+	const struct worker *w = owner;
 
-/* Continued after a stop: runs before any code of ours goes on. Only what a signal handler may call. */
-static void on_continue(int signal_no)
-{
-	(void)signal_no;
-	if (clock_mono_ms() > atomic_load(&lease_until_mono_ms))
-		_exit(EX_TEMPFAIL);
+	lease_lost(w->fleet ? fleet_worker_id(w->fleet) : 0, why);
 }
 
 /* A sleep without a signal (a paused machine) shows as a wake that comes late. */
@@ -88,7 +78,7 @@ static void guard(void *owner)
 	const int64_t now = clock_mono_ms();
 
 	if (w->state != STARTING && now - w->last_wake_mono_ms > w->settings->lease_ms)
-		end_fenced(w, "the process slept longer than its lease");
+		on_fenced(w, "the process slept longer than its lease");
 	w->last_wake_mono_ms = now;
 }
 
@@ -192,11 +182,6 @@ static void on_raised(void *owner, struct str topic, int32_t partition, int64_t 
 static blame_found_fn on_blame;
 
 /* ---- trail and fleet ---- */
-
-static void on_fenced(void *owner, const char *why)
-{
-	end_fenced(owner, why);
-}
 
 static void on_marked(void *owner, struct str topic, int32_t partition, int64_t next_offset)
 {
@@ -397,7 +382,7 @@ static void turn(void *owner)
 
 	if (w->state == STARTING || w->state == LEAVING)
 		return;
-	atomic_store(&lease_until_mono_ms, fleet_lease_until_mono_ms(w->fleet));
+	lease_extend(fleet_lease_until_mono_ms(w->fleet));
 	take_records(w, n_wanted(w));
 	if (w->state == STOPPING && !runs_busy(w->runs) && !publisher_count(w->publisher) &&
 	    trail_is_idle(w->trail))
@@ -582,7 +567,7 @@ int worker_run(const struct settings *s, struct profiles *profiles, bool drain)
 
 	if (status == ST_OK) {
 		signal(SIGPIPE, SIG_IGN);
-		signal(SIGCONT, on_continue);
+		lease_watch();
 		reactor_signal(w.reactor, SIGTERM, on_signal, &w);
 		reactor_signal(w.reactor, SIGINT, on_signal, &w);
 		timer_start(w.tick, TICK_MS, TICK_MS);
