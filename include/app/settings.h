@@ -22,7 +22,15 @@ struct provider {
 	const char *
 		key_env; /* name of the environment variable that holds the credential; NULL: none */
 	const char *key_file; /* or a file that holds it, its last line end is cut; NULL: none */
-	const char *ca_file;  /* NULL: the system's */
+	const char *path;     /* behind base_url, with {model} in it; NULL: the wire's */
+	const char *query;    /* behind the path, without its ?; NULL: none */
+	const char *const *header; /* more of them, "Name: value"; NULL: none */
+	int n_header;
+	const char *ca_file;	   /* NULL: the system's */
+	const char *client_cert;   /* PEM, the key in it; NULL: none */
+	const char *proxy;	   /* NULL: as the environment says (https_proxy, no_proxy) */
+	const char *proxy_key_env; /* the variable that holds its USER:PASSWORD; NULL: none */
+	const char *no_proxy;	   /* hosts to reach without it, commas between; NULL: none */
 };
 
 struct model_limits { /* of one model; 0 = none */

@@ -19,7 +19,11 @@ struct endpoint {	 /* a provider, ready to post to; borrowed until models_free()
 	const char *url; /* whole, with the wire's path */
 	const char *const *
 		header; /* "Name: value", the credential among them; NULL at the end. Never logged. Content-Type is added */
-	const char *ca_file; /* NULL: the system's */
+	const char *ca_file;	 /* NULL: the system's */
+	const char *client_cert; /* PEM, the key in it; NULL: none */
+	const char *proxy; /* NULL: as libcurl finds it in the environment. Never for loopback */
+	const char *proxy_user, *proxy_password; /* as they are; NULL: none */
+	const char *no_proxy;			 /* NULL: as in the environment */
 	int64_t connect_timeout_ms;
 };
 

@@ -4,7 +4,9 @@
 #include "core/wire.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { CONNECT_TIMEOUT_MS = 10000 };
 
@@ -41,24 +43,67 @@ static enum status read_credential(struct arena *a, const struct provider *provi
 				provider->key_file);
 }
 
+/* A file that libcurl will read: told now, by name. */
+static enum status check_file(const char *key, const char *path, struct err *err)
+{
+	if (!path || access(path, R_OK) == 0)
+		return ST_OK;
+	return err_set(err, ST_INVALID, "%s: %s cannot be read: %s", key, path, strerror(errno));
+}
+
+/* What a wrong value would do in silence. */
+static enum status check_provider(const struct provider *p, struct err *err)
+{
+	if (check_file("ca_file", p->ca_file, err) != ST_OK ||
+	    check_file("client_cert", p->client_cert, err) != ST_OK)
+		return ST_INVALID;
+	if (p->path && *p->path != '/')
+		return err_set(err, ST_INVALID, "path: \"%s\" does not begin with a /", p->path);
+	if (p->query && strpbrk(p->query, "?# "))
+		return err_set(err, ST_INVALID,
+			       "query: give it without ?, # and blanks, as api-version=2024-10-21");
+	for (int i = 0; i < p->n_header; i++) {
+		const char *colon = strchr(p->header[i], ':');
+		if (!colon || colon == p->header[i] || strpbrk(p->header[i], "\r\n"))
+			return err_set(err, ST_INVALID,
+				       "headers: item %d is no header; write it as \"Name: value\"",
+				       i + 1);
+	}
+	if (p->proxy && strchr(p->proxy, '@'))
+		return err_set(err, ST_INVALID,
+			       "proxy: a URL with a user in it is refused; name the variable that "
+			       "holds USER:PASSWORD by proxy_key_env");
+	if (p->proxy && !strstr(p->proxy, "://"))
+		return err_set(err, ST_INVALID, "proxy: write it as http://HOST:PORT");
+	const char *proxy_key = p->proxy_key_env ? getenv(p->proxy_key_env) : ":";
+	if (!proxy_key || !strchr(proxy_key, ':'))
+		return err_set(err, ST_INVALID,
+			       "the environment variable %s holds no USER:PASSWORD; put the "
+			       "proxy's there",
+			       p->proxy_key_env);
+	return ST_OK;
+}
+
 /* The wire's path behind the base URL, the model's id in it as one part of a path (RFC 3986, 3.3). */
 static const char *url_of(struct arena *a, const struct provider *provider,
 			  const struct model *model)
 {
 	static const char slot[] = "{model}";
 	const char *base = provider->base_url ? provider->base_url : model->wire->base_url;
-	const char *path = model->wire->path, *at = strstr(path, slot);
+	const char *path = provider->path ? provider->path : model->wire->path;
+	const char *query = provider->query ? provider->query : "";
+	const char *mark = *query ? "?" : "", *at = strstr(path, slot);
 	struct buf id = BUF(3 * 4096);
 
 	if (!at)
-		return arena_printf(a, "%s%s", base, path).p;
+		return arena_printf(a, "%s%s%s%s", base, path, mark, query).p;
 	for (size_t i = 0; i < model->id.n; i++) {
 		const unsigned char c = (unsigned char)model->id.p[i];
 		bool plain = isalnum(c) || strchr("-._~:@", c);
 		buf_printf(&id, plain ? "%c" : "%%%02X", c);
 	}
-	struct str url = arena_printf(a, "%s%.*s%.*s%s", base, (int)(at - path), path,
-				      STR_ARG(buf_view(&id)), at + strlen(slot));
+	struct str url = arena_printf(a, "%s%.*s%.*s%s%s%s", base, (int)(at - path), path,
+				      STR_ARG(buf_view(&id)), at + strlen(slot), mark, query);
 	buf_release(&id);
 	return url.p;
 }
@@ -79,7 +124,6 @@ enum status settings_endpoint(const struct settings *s, struct arena *a, const s
 			      struct endpoint *out, struct err *err)
 {
 	const struct provider *provider = settings_provider(s, model->provider);
-	const char **header = arena_array(a, const char *, 3);
 	struct str credential;
 	int n_header = 0;
 
@@ -87,19 +131,32 @@ enum status settings_endpoint(const struct settings *s, struct arena *a, const s
 		return err_set(err, ST_INVALID,
 			       "models.%.*s: the settings have no provider \"%.*s\"; add it",
 			       STR_ARG(model->name), STR_ARG(model->provider));
-	if (read_credential(a, provider, &credential, err) != ST_OK) {
+	if (check_provider(provider, err) != ST_OK ||
+	    read_credential(a, provider, &credential, err) != ST_OK) {
 		err_at(err, "providers.%.*s: ", STR_ARG(provider->name));
 		return ST_INVALID;
 	}
+	const char **header = arena_array(a, const char *, provider->n_header + 3);
 	if (credential.p)
 		header[n_header++] = credential_header(a, provider, model->wire, credential);
 	if (model->wire->header)
 		header[n_header++] = model->wire->header;
+	for (int i = 0; i < provider->n_header; i++)
+		header[n_header++] = provider->header[i];
 	*out = (struct endpoint){
 		.url = url_of(a, provider, model),
 		.header = header,
 		.ca_file = provider->ca_file,
+		.client_cert = provider->client_cert,
+		.proxy = provider->proxy,
+		.no_proxy = provider->no_proxy,
 		.connect_timeout_ms = CONNECT_TIMEOUT_MS,
 	};
+	if (provider->proxy_key_env) { /* its form was checked */
+		struct str both = str_c(getenv(provider->proxy_key_env));
+		size_t colon = (size_t)str_find(both, STR_OF(":"), 0);
+		out->proxy_user = arena_str(a, str_sub(both, 0, colon)).p;
+		out->proxy_password = arena_str(a, str_sub(both, colon + 1, both.n)).p;
+	}
 	return ST_OK;
 }

@@ -149,6 +149,9 @@ struct list { /* as it stands in the struct */
 _Static_assert(offsetof(struct settings, n_job_topic) - offsetof(struct settings, job_topic) ==
 		       offsetof(struct list, n),
 	       "a list's number stands right behind it");
+_Static_assert(offsetof(struct provider, n_header) - offsetof(struct provider, header) ==
+		       offsetof(struct list, n),
+	       "here too");
 
 static enum status store_list(struct arena *a, const struct yaml *value, struct list *field,
 			      struct err *err)

@@ -321,6 +321,34 @@ static void set(CURLcode rc)
 		BUG("libcurl refuses an option: %s", curl_easy_strerror(rc));
 }
 
+/* libcurl 7.88 decodes these two as if they stood in a URL. */
+static void set_escaped(CURL *easy, CURLoption option, const char *value)
+{
+	char *escaped = curl_easy_escape(easy, value, 0);
+
+	if (!escaped)
+		BUG("out of memory");
+	set(curl_easy_setopt(easy, option, escaped));
+	curl_free(escaped);
+}
+
+static void set_proxy(CURL *easy, const struct endpoint *e, bool loopback)
+{
+	if (loopback) { /* none, also if the environment names one */
+		set(curl_easy_setopt(easy, CURLOPT_PROXY, ""));
+		return;
+	}
+	if (e->proxy)
+		set(curl_easy_setopt(easy, CURLOPT_PROXY, e->proxy));
+	if (e->proxy_user) {
+		set_escaped(easy, CURLOPT_PROXYUSERNAME, e->proxy_user);
+		set_escaped(easy, CURLOPT_PROXYPASSWORD, e->proxy_password);
+	}
+	if (e->no_proxy ||
+	    e->proxy) /* a proxy of the settings has the exceptions of the settings */
+		set(curl_easy_setopt(easy, CURLOPT_NOPROXY, e->no_proxy ? e->no_proxy : ""));
+}
+
 static void set_protocol(CURL *easy, const struct endpoint *e)
 {
 	bool https = false, loopback = false;
@@ -330,11 +358,11 @@ static void set_protocol(CURL *easy, const struct endpoint *e)
 	set(curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, https ? "https" : "http"));
 	set(curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1));
 	set(curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L));
-	if (loopback)
-		set(curl_easy_setopt(easy, CURLOPT_PROXY,
-				     "")); /* none, also if the environment names one */
 	if (e->ca_file)
 		set(curl_easy_setopt(easy, CURLOPT_CAINFO, e->ca_file));
+	if (e->client_cert)
+		set(curl_easy_setopt(easy, CURLOPT_SSLCERT, e->client_cert));
+	set_proxy(easy, e, loopback);
 	set(curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)e->connect_timeout_ms));
 	set(curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)IDLE_MAX_S));
 	set(curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L));
@@ -461,11 +489,19 @@ void model_drop(struct transfer *t)
 	rest(t);
 }
 
+/* With TLS 1.3 a server tells what it thinks of our certificate after we have begun to send; it reads nothing before. */
+static bool is_certificate_refused(const char *why)
+{
+	return strstr(why, "alert") && (strstr(why, "certificate") || strstr(why, "unknown ca"));
+}
+
 static void deliver(struct transfer *t, CURLcode rc)
 {
 	struct http_reply reply = {0};
-	enum sent sent = t->has_headers ? SENT_WHOLE : t->n_sendings ? SENT_MAYBE : SENT_NOTHING;
 	const char *why = t->why[0] || rc == CURLE_OK ? t->why : curl_easy_strerror(rc);
+	enum sent sent = t->has_headers					 ? SENT_WHOLE
+			 : t->n_sendings && !is_certificate_refused(why) ? SENT_MAYBE
+									 : SENT_NOTHING;
 	long status = 0;
 
 	if (sent == SENT_WHOLE) {
