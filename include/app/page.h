@@ -1,6 +1,6 @@
 /*
- * app/page.h - text for a person, made whole in memory and then written. What comes from a job may hold any character, so it
- * goes through page_line() or page_text(): nothing in it can steer a terminal or look like a line of ours.
+ * app/page.h - text for a person, made whole in memory and then printed. What comes from a job may hold any character, so it
+ * goes through page_line(), page_text() or page_fill(): nothing in it can steer a terminal or look like a line of ours.
  */
 #ifndef APP_PAGE_H
 #define APP_PAGE_H
@@ -23,8 +23,6 @@ enum { PAGE_BYTES_MAX = 1 << 28 };
 
 void page_printf(struct page *, const char *format, ...) PRINTF_LIKE(2, 3); /* our own words */
 void page_ink(struct page *, enum ink);
-void page_title(struct page *, const char *format, ...)
-	PRINTF_LIKE(2, 3); /* an empty line before it; bold */
 
 /* On one line: all control characters, and those that turn the direction of writing, as \uXXXX. Absent: "-". */
 void page_line(struct page *, struct str);
@@ -32,12 +30,27 @@ void page_line(struct page *, struct str);
 void page_text(struct page *, struct str);
 void page_text_end(struct page *);
 
-void page_json(struct page *, const struct json *); /* one line; JSON has its own escapes */
+/*
+ * @form is a picture of the text, in which members of @object are put:
+ *	{key}       a text as page_line() puts it, or an integer; {} is @object itself
+ *	{key|none}  "none" where it is null or not there, else "-"
+ *	{key:12}    in 12 columns at their right, {key:-12} at their left
+ *	{key.12}    of a text its first 12 bytes
+ *	{key/6}     an integer as one with 6 decimals: micro-USD as USD
+ *	{key#call}  "1 call", "2 calls"
+ *	{key@}      a time of PostgreSQL, spelled as ours
+ *	[...]       left out if a member in it is null, 0, "" or not there
+ *	*...*       bold
+ */
+void page_fill(struct page *, const struct json *object, const char *form);
+void page_fill_each(struct page *, const struct json *list, const char *form);
+
+void page_json(const struct json *, struct page *); /* one line; JSON has its own escapes */
 
 /* A terminal that shows colours, and nobody said NO_COLOR (no-color.org). */
 bool page_wants_colour(int fd);
 
-/* All of @text to @fd. A reader that has gone (EPIPE) is fine; ST_DOWN: it cannot be written (a full disk), or was over PAGE_BYTES_MAX. */
-enum status page_write(int fd, const struct buf *text, struct err *err) MUST_CHECK;
+/* To stdout, and empties it. Whether it arrived, stdout says at the end; false: it was over PAGE_BYTES_MAX. */
+bool page_print(struct page *);
 
 #endif

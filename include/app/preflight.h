@@ -1,6 +1,6 @@
 /*
  * app/preflight.h - what only asking can tell: whether a worker with these settings would find what it needs. Nothing is changed and no
- * model is called. Each fault goes to the sink; the functions return their number.
+ * model is called.
  */
 #ifndef APP_PREFLIGHT_H
 #define APP_PREFLIGHT_H
@@ -8,7 +8,7 @@
 #include "app/profiles.h"
 
 /* It lets us in, has the schema of this program, and gives this user a worker's rights: to add to the trail, not to change it. */
-int preflight_database(const struct settings *, fault_fn *, void *owner);
+void preflight_database(const struct settings *, struct faults *);
 
 /* Before a worker opens anything: one that waits for a database that never comes would look alive. ST_DOWN: it does not let us in; ST_INVALID:
  * it has no schema. */
@@ -20,12 +20,12 @@ struct cluster;
 void preflight_log(const struct settings *, struct cluster *);
 
 /* It answers, lets us in, has the topics (of jobs, of events, of dead letters) and gives this user a right to each and to the group. */
-int preflight_broker(const struct settings *, fault_fn *, void *owner);
+void preflight_broker(const struct settings *, struct faults *);
 
 /* Options that meet a fault of this librdkafka with some brokers: to be told, though with other brokers all is well. */
-int preflight_options(const struct settings *, fault_fn *note, void *owner);
+void preflight_options(const struct settings *, struct faults *notes);
 
 /* The credential of each provider that a profile uses can be had. */
-int preflight_providers(const struct settings *, const struct profiles *, fault_fn *, void *owner);
+void preflight_providers(const struct settings *, const struct profiles *, struct faults *);
 
 #endif

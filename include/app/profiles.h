@@ -10,15 +10,12 @@
 
 struct profiles;
 
-/* Loads every *.yaml of profiles_dir and the job schema of schema_dir. ST_INVALID: *err names file, line and mend of the first fault. */
-enum status profiles_open(const struct settings *, struct profiles **out,
-			  struct err *err) MUST_CHECK;
+/* Loads every *.yaml of profiles_dir and the job schema of schema_dir. NULL: there are faults. */
+struct profiles *profiles_open(const struct settings *, struct faults *) MUST_CHECK;
 void profiles_free(struct profiles *);
 
-/* As profiles_open(), each fault to @fault; returns their number. */
-int profiles_faults(const struct settings *, fault_fn *, void *owner);
-
-const struct profile *profiles_named(const struct profiles *, struct str name); /* NULL: none */
+/* NULL: there is none, and *err says so, with a suggestion. */
+const struct profile *profiles_named(const struct profiles *, struct str name, struct err *err);
 const struct profile *profiles_at(const struct profiles *, int i); /* NULL past the end */
 
 /* The profile of a stored job: one that is loaded, or read from its stored text and kept. ST_INVALID: this program cannot read it. */

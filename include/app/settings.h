@@ -8,6 +8,7 @@
 #ifndef APP_SETTINGS_H
 #define APP_SETTINGS_H
 
+#include "app/fault.h"
 #include "base/yaml.h"
 #include "core/profile.h"
 #include "io/consumer.h"
@@ -72,16 +73,11 @@ struct flag { /* of the command line: --a.b=V or --a.b V */
 	const char *key, *value;
 };
 
-/* Reads file, environment and flags; everything lives in @a. ST_INVALID: *err has place and mend of the first fault; unknown keys come
- * with a suggestion. @path NULL: DRAFTMILL_CONFIG, else config/draftmill.yaml here or as installed, where there is one, else none. The
- * environment sets keys of providers and models that the file or a flag names. */
-enum status settings_read(struct arena *a, const char *path, const struct flag *flag, int n_flag,
-			  struct settings *out, struct err *err) MUST_CHECK;
-
-/* As settings_read(), but every fault goes to @fault, which returns nothing; returns their number. For `check config`. */
-typedef void fault_fn(void *owner, const struct err *);
-int settings_faults(struct arena *a, const char *path, const struct flag *flag, int n_flag,
-		    struct settings *out, fault_fn *, void *owner);
+/* Reads file, environment and flags; everything lives in @a. False: there are faults, and *out is good for its path alone; unknown
+ * keys come with a suggestion. @path NULL: DRAFTMILL_CONFIG, else config/draftmill.yaml here or as installed, where there is one, else
+ * none. The environment sets keys of providers and models that the file or a flag names. */
+bool settings_read(struct arena *a, const char *path, const struct flag *flag, int n_flag,
+		   struct settings *out, struct faults *) MUST_CHECK;
 
 /* One line of documentation a key: for --help, the README and the sample file. NULL past the end. @fallback NULL: it must be given;
  * "": there is none, it may be left out. @unit "": none. */

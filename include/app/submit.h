@@ -32,7 +32,7 @@ enum dead_reason submit_read_line(struct arena *a, const struct profiles *,
 
 struct submit_config {
 	const struct settings *settings;
-	const struct profiles *profiles;
+	struct profiles *profiles;
 	struct submit_defaults defaults;
 	struct str topic; /* absent: the first job topic of the settings */
 	struct jobfile_form form;

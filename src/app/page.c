@@ -1,12 +1,13 @@
 #include "app/page.h"
 
-#include <errno.h>
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "base/text.h"
 
 void page_printf(struct page *p, const char *format, ...)
 {
@@ -32,22 +33,6 @@ void page_ink(struct page *p, enum ink ink)
 
 	if (p->colour)
 		buf_puts(&p->text, code[ink]);
-}
-
-void page_title(struct page *p, const char *format, ...)
-{
-	char line[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	if (p->text.n)
-		buf_putc(&p->text, '\n');
-	page_ink(p, INK_BOLD);
-	buf_puts(&p->text, line);
-	page_ink(p, INK_PLAIN);
-	buf_putc(&p->text, '\n');
 }
 
 /* Control characters (C0, DEL, C1), line and paragraph separators, and those that embed, override or isolate a direction. */
@@ -101,7 +86,119 @@ void page_text_end(struct page *p)
 	p->inside = false;
 }
 
-void page_json(struct page *p, const struct json *value)
+/* --- forms --- */
+
+struct slot {
+	const char *end; /* behind its } */
+	const struct json *value;
+	bool is_time;
+	int width, cut, n_decimals;
+	struct str word, instead; /* of a count; of what is not there */
+};
+
+static struct slot read_slot(const struct json *object, const char *at)
+{
+	struct slot s = {.value = object, .instead = STR_OF("-")};
+	size_t n = strcspn(++at, "|:./#@}");
+	char key[64], *end;
+
+	snprintf(key, sizeof(key), "%.*s", (int)n, at);
+	if (n)
+		s.value = json_get(object, key);
+	for (at += n; *at != '}'; at += n) {
+		char what = *at++;
+		struct str text = {at, strcspn(at, "|:./#@}")};
+		int number = (int)strtol(at, &end, 10);
+		n = text.n;
+		if (what == '@')
+			s.is_time = true;
+		else if (what == '#')
+			s.word = text;
+		else if (what == '|')
+			s.instead = text;
+		else
+			*(what == ':' ? &s.width : what == '.' ? &s.cut : &s.n_decimals) = number;
+	}
+	s.end = at + 1;
+	return s;
+}
+
+static bool is_nothing(const struct json *value)
+{
+	if (json_kind(value) == JSON_STRING)
+		return json_str(value).n == 0;
+	return json_kind(value) == JSON_NULL ||
+	       (json_kind(value) == JSON_INT && json_int(value) == 0);
+}
+
+static void put_integer(struct buf *out, int64_t n, const struct slot *s)
+{
+	int64_t unit = 1;
+
+	for (int i = 0; i < s->n_decimals; i++)
+		unit *= 10;
+	buf_printf(out, "%" PRId64, n / unit);
+	if (s->n_decimals)
+		buf_printf(out, ".%0*" PRId64, s->n_decimals, n % unit);
+	if (s->word.p)
+		buf_printf(out, " %.*s%s", STR_ARG(s->word), n == 1 ? "" : "s");
+}
+
+static void put_slot(struct page *p, const struct slot *s)
+{
+	struct page in = PAGE(false);
+	int64_t unix_ms;
+
+	if (json_kind(s->value) == JSON_INT)
+		put_integer(&in.text, json_int(s->value), s);
+	else if (json_kind(s->value) != JSON_STRING)
+		buf_str(&in.text, s->instead);
+	else if (s->is_time && time_read(json_str(s->value), &unix_ms))
+		time_write(&in.text, unix_ms);
+	else
+		page_line(&in, s->cut ? str_cut(json_str(s->value), (size_t)s->cut)
+				      : json_str(s->value));
+	buf_printf(&p->text, "%*s", s->width, buf_view(&in.text).p);
+	buf_release(&in.text);
+}
+
+/* Whether what stands from the [ at @at to its ] is to be left out. */
+static bool lacks(const struct json *object, const char *at)
+{
+	for (; *at != ']'; at++) {
+		if (*at == '{' && is_nothing(read_slot(object, at).value))
+			return true;
+	}
+	return false;
+}
+
+void page_fill(struct page *p, const struct json *object, const char *form)
+{
+	bool is_bold = false;
+
+	for (const char *at = form; *at; at++) {
+		if (*at == '{') {
+			struct slot slot = read_slot(object, at);
+			put_slot(p, &slot);
+			at = slot.end - 1;
+		} else if (*at == '*') {
+			is_bold = !is_bold;
+			page_ink(p, is_bold ? INK_BOLD : INK_PLAIN);
+		} else if (*at == '[' && lacks(object, at)) {
+			at = strchr(at, ']');
+		} else if (*at != '[' && *at != ']') {
+			buf_putc(&p->text, *at);
+		}
+	}
+}
+
+void page_fill_each(struct page *p, const struct json *list, const char *form)
+{
+	for (size_t i = 0; i < json_size(list); i++)
+		page_fill(p, json_item(list, i), form);
+}
+
+void page_json(const struct json *value, struct page *p)
 {
 	json_print(value, &p->text);
 	buf_putc(&p->text, '\n');
@@ -114,22 +211,11 @@ bool page_wants_colour(int fd)
 	return isatty(fd) && !(off && *off) && !(term && strcmp(term, "dumb") == 0);
 }
 
-enum status page_write(int fd, const struct buf *text, struct err *err)
+bool page_print(struct page *p)
 {
-	struct str rest = buf_view(text);
+	bool fine = !p->text.full;
 
-	if (text->full)
-		return err_set(err, ST_DOWN, "the output is over %zu bytes", text->max);
-	while (rest.n) {
-		ssize_t n = write(fd, rest.p, rest.n);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EPIPE)
-			return ST_OK;
-		if (n < 0)
-			return err_set(err, ST_DOWN, "the output cannot be written: %s",
-				       strerror(errno));
-		rest = str_sub(rest, (size_t)n, rest.n);
-	}
-	return ST_OK;
+	fwrite(buf_view(&p->text).p, 1, p->text.n, stdout);
+	buf_clear(&p->text);
+	return fine;
 }

@@ -7,15 +7,6 @@
 
 enum { BROKER_TIMEOUT_MS = 5000 };
 
-static int tell(fault_fn *fault, void *owner, const char *place, const char *text, const char *mend)
-{
-	struct err err;
-
-	(void)err_set(&err, ST_INVALID, "%s: %s%s", place, text, mend);
-	fault(owner, &err);
-	return 1;
-}
-
 /* --- the database --- */
 
 /* $1: names of the trail's tables. Privileges that lack, and those that are too much. */
@@ -58,24 +49,23 @@ static enum status check_rights(struct pg *pg, struct err *err)
 	return status;
 }
 
-int preflight_database(const struct settings *settings, fault_fn *fault, void *owner)
+void preflight_database(const struct settings *settings, struct faults *faults)
 {
 	struct arena *a = arena_new();
 	const struct migration *migration;
 	struct pg *pg = NULL;
 	struct err err;
-	int n, n_fault = 0;
+	int n;
 
 	if (pg_connect(settings->database_conninfo, "draftmill-check", &pg, &err) != ST_OK)
-		n_fault = tell(fault, owner, "database", err.text, "; mend database.conninfo");
+		faults_add(faults, "database", "%s; mend database.conninfo", err.text);
 	else if (pg_refuse_pooler(pg, &err) != ST_OK)
-		n_fault = tell(fault, owner, "database.conninfo", err.text, "");
+		faults_add(faults, "database.conninfo", "%s", err.text);
 	else if (migrations_read(a, settings->sql_dir, &migration, &n, &err) != ST_OK ||
 		 migrate_check(pg, migration, n, &err) != ST_OK || check_rights(pg, &err) != ST_OK)
-		n_fault = tell(fault, owner, "database", err.text, "");
+		faults_add(faults, "database", "%s", err.text);
 	pg_free(pg);
 	arena_free(a);
-	return n_fault;
 }
 
 enum status preflight_schema(const struct settings *s, struct err *err)
@@ -99,18 +89,14 @@ enum status preflight_schema(const struct settings *s, struct err *err)
 
 /* --- the broker --- */
 
-int preflight_options(const struct settings *s, fault_fn *note, void *owner)
+void preflight_options(const struct settings *s, struct faults *notes)
 {
 	struct err err;
-	int n = 0;
 
 	for (int i = 0; i < s->n_kafka_option; i++) {
-		if (kafka_option_fault(&s->kafka_option[i], &err)) {
-			note(owner, &err);
-			n++;
-		}
+		if (kafka_option_fault(&s->kafka_option[i], &err))
+			faults_add(notes, NULL, "%s", err.text);
 	}
-	return n;
 }
 
 static void log_note(void *owner, const struct err *note)
@@ -125,7 +111,7 @@ void preflight_log(const struct settings *s, struct cluster *cluster)
 	struct topic topic;
 	struct err err;
 
-	preflight_options(s, log_note, NULL);
+	preflight_options(s, &(struct faults){.tell = log_note});
 	for (int i = 0; i < n; i++)
 		if (cluster_topic(cluster, need[i].name, &topic, &err) != ST_OK ||
 		    topic_fault(s, &need[i], topic.state, &err))
@@ -133,41 +119,38 @@ void preflight_log(const struct settings *s, struct cluster *cluster)
 				  L_STR("why", err.text));
 }
 
-static int check_cluster(const struct settings *s, struct cluster *cluster, fault_fn *fault,
-			 void *owner)
+static enum status check_cluster(const struct settings *s, struct cluster *cluster,
+				 struct faults *faults, struct err *err)
 {
-	int n, n_fault = 0;
+	int n;
 	const struct topic_need *need = topics_needed(s, &n);
 	struct topic topic;
-	struct err err;
 
 	for (int i = 0; i < n; i++) {
-		if (cluster_topic(cluster, need[i].name, &topic, &err) != ST_OK)
-			return n_fault + tell(fault, owner, "broker", err.text, "");
-		if (topic_fault(s, &need[i], topic.state, &err))
-			n_fault += tell(fault, owner, "broker", err.text, "");
+		enum status status = cluster_topic(cluster, need[i].name, &topic, err);
+		if (status != ST_OK)
+			return status;
+		if (topic_fault(s, &need[i], topic.state, err))
+			faults_add(faults, "broker", "%s", err->text);
 	}
-	enum status status = cluster_group(cluster, s->kafka_group, &err);
+	enum status status = cluster_group(cluster, s->kafka_group, err);
 	if (status == ST_INVALID)
-		topics_group_fault(s, &err);
-	return status == ST_OK ? n_fault : n_fault + tell(fault, owner, "broker", err.text, "");
+		topics_group_fault(s, err);
+	return status;
 }
 
-int preflight_broker(const struct settings *s, fault_fn *fault, void *owner)
+void preflight_broker(const struct settings *s, struct faults *faults)
 {
 	struct cluster *cluster = NULL;
 	const char *id;
 	struct err err;
-	int n_fault;
 
 	if (cluster_open(s->kafka_brokers, s->kafka_option, s->n_kafka_option, BROKER_TIMEOUT_MS,
 			 &cluster, &err) != ST_OK ||
-	    cluster_id(cluster, &id, &err) != ST_OK)
-		n_fault = tell(fault, owner, "broker", err.text, "");
-	else
-		n_fault = check_cluster(s, cluster, fault, owner);
+	    cluster_id(cluster, &id, &err) != ST_OK ||
+	    check_cluster(s, cluster, faults, &err) != ST_OK)
+		faults_add(faults, "broker", "%s", err.text);
 	cluster_close(cluster);
-	return n_fault;
 }
 
 /* --- providers --- */
@@ -188,20 +171,16 @@ static const struct model *used_model(const struct settings *settings,
 	return NULL;
 }
 
-int preflight_providers(const struct settings *settings, const struct profiles *profiles,
-			fault_fn *fault, void *owner)
+void preflight_providers(const struct settings *settings, const struct profiles *profiles,
+			 struct faults *faults)
 {
 	struct endpoint endpoint;
 	struct err err;
-	int n_fault = 0;
 
 	for (int i = 0; i < settings->n_provider; i++) {
 		const struct model *model = used_model(settings, profiles, &settings->provider[i]);
-		if (!model ||
-		    settings_endpoint(settings, settings->arena, model, &endpoint, &err) == ST_OK)
-			continue;
-		fault(owner, &err);
-		n_fault++;
+		if (model &&
+		    settings_endpoint(settings, settings->arena, model, &endpoint, &err) != ST_OK)
+			faults_add(faults, NULL, "%s", err.text);
 	}
-	return n_fault;
 }

@@ -7,8 +7,6 @@
 #include "core/prompt.h"
 #include "settings_table.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { JSON_BYTES_MAX = 4 << 20 };
@@ -58,28 +56,15 @@ enum { N_KEYS = sizeof(keys) / sizeof(keys[0]) };
 struct reader {
 	struct arena *a;
 	const struct settings *settings;
-	struct fault_sink *sink;
+	struct faults *faults;
 	const char *path;
 	const struct yaml *root;
 	struct json_out json;
 };
 
-void fault_put(struct fault_sink *sink, const struct err *err)
+static const char *place(const struct reader *r, int line)
 {
-	sink->n++;
-	sink->fault(sink->owner, err);
-}
-
-static void PRINTF_LIKE(3, 4) fault(struct reader *r, int line, const char *format, ...)
-{
-	struct err err;
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(err.text, sizeof(err.text), format, args);
-	va_end(args);
-	err_at(&err, "%s:%d: ", r->path, line);
-	fault_put(r->sink, &err);
+	return arena_printf(r->a, "%s:%d", r->path, line).p;
 }
 
 /* --- values --- */
@@ -172,8 +157,9 @@ static void put_model(struct reader *r, const char *role, const struct yaml *y)
 	}
 	const struct model *model = settings_model(r->settings, y->text);
 	if (model && model->sunset_ms && clock_unix_ms() >= model->sunset_ms) {
-		fault(r, y->line, "models.%s: \"%.*s\" is past its sunset; name its successor",
-		      role, STR_ARG(y->text));
+		faults_add(r->faults, place(r, y->line),
+			   "models.%s: \"%.*s\" is past its sunset; name its successor", role,
+			   STR_ARG(y->text));
 		return;
 	}
 	if (model) {
@@ -183,8 +169,9 @@ static void put_model(struct reader *r, const char *role, const struct yaml *y)
 	struct suggest s = {.wanted = y->text};
 	for (int i = 0; i < r->settings->n_model; i++)
 		suggest_offer(&s, r->settings->model[i].name);
-	fault(r, y->line, "models.%s: the settings have no model \"%.*s\"; %s%.*s", role,
-	      STR_ARG(y->text), s.best.p ? "did you mean " : "add it to `models`", STR_ARG(s.best));
+	faults_add(r->faults, place(r, y->line),
+		   "models.%s: the settings have no model \"%.*s\"; %s%.*s", role, STR_ARG(y->text),
+		   s.best.p ? "did you mean " : "add it to `models`", STR_ARG(s.best));
 }
 
 static void put_key(struct reader *r, const struct profile_key *k)
@@ -195,8 +182,9 @@ static void put_key(struct reader *r, const struct profile_key *k)
 	bool is_list = k->kind == TEXTS || k->kind == CHECKS;
 
 	if (y && y->kind != (is_list ? YAML_LIST : YAML_SCALAR))
-		fault(r, y->line, "%s%s%s: give a %s", k->section ? k->section : "",
-		      k->section ? "." : "", k->key, is_list ? "list" : "single value");
+		faults_add(r->faults, place(r, y->line), "%s%s%s: give a %s",
+			   k->section ? k->section : "", k->section ? "." : "", k->key,
+			   is_list ? "list" : "single value");
 	else if (is_list)
 		put_list(r, k, y);
 	else if (k->kind == MODEL)
@@ -228,9 +216,9 @@ static void refuse_unknown(struct reader *r, const char *section, const struct y
 		struct suggest s = {.wanted = y->key};
 		for (int i = 0; i < N_KEYS; i++)
 			suggest_offer(&s, str_c(keys[i].key));
-		fault(r, y->line, "%s%s%s: unknown; %s%.*s", section ? section : "",
-		      section ? "." : "", y->key.p, s.best.p ? "did you mean " : "leave it out",
-		      STR_ARG(s.best));
+		faults_add(r->faults, place(r, y->line), "%s%s%s: unknown; %s%.*s",
+			   section ? section : "", section ? "." : "", y->key.p,
+			   s.best.p ? "did you mean " : "leave it out", STR_ARG(s.best));
 	}
 }
 
@@ -239,8 +227,8 @@ static void check_keys(struct reader *r, struct str stem)
 	const struct yaml *name = yaml_get(r->root, "name");
 
 	if (!name || !str_eq(name->text, stem))
-		fault(r, name ? name->line : 1, "name: give it as the file has it: %.*s",
-		      STR_ARG(stem));
+		faults_add(r->faults, place(r, name ? name->line : 1),
+			   "name: give it as the file has it: %.*s", STR_ARG(stem));
 	refuse_unknown(r, NULL, r->root);
 	for (int i = 0; i < N_KEYS; i++) {
 		const struct yaml *map = yaml_get(r->root, keys[i].section ? keys[i].section : "");
@@ -249,7 +237,8 @@ static void check_keys(struct reader *r, struct str stem)
 		if (map->kind == YAML_MAP)
 			refuse_unknown(r, keys[i].section, map);
 		else
-			fault(r, map->line, "%s: give keys under it", keys[i].section);
+			faults_add(r->faults, place(r, map->line), "%s: give keys under it",
+				   keys[i].section);
 	}
 }
 
@@ -318,14 +307,14 @@ static const struct profile *resolve(struct reader *r, struct str text)
 	struct err err;
 
 	if (json_read(text, &root, &err) != JSON_FINE) { /* a NUL in a text */
-		fault(r, 1, "as JSON: %s", err.text);
+		faults_add(r->faults, place(r, 1), "as JSON: %s", err.text);
 		return NULL;
 	}
 	if (json_canonical(root, &canonical) != ST_OK)
 		BUG("a profile written by ourselves has a number that is no integer");
 	json_free(root);
 	if (profile_read(r->a, buf_view(&canonical), &profile, &err) != ST_OK) {
-		fault(r, line_of(r, err.text), "%s", err.text);
+		faults_add(r->faults, place(r, line_of(r, err.text)), "%s", err.text);
 		profile = NULL;
 	}
 	buf_release(&canonical);
@@ -334,31 +323,31 @@ static const struct profile *resolve(struct reader *r, struct str text)
 
 const struct profile *profile_file_read(struct arena *a, const struct settings *settings,
 					const struct prompt_texts *texts, const char *name,
-					struct fault_sink *sink)
+					struct faults *faults)
 {
 	struct buf json = BUF(JSON_BYTES_MAX);
 	struct reader r = {
 		.a = a,
 		.settings = settings,
-		.sink = sink,
+		.faults = faults,
 		.path = file_path(a, settings->profiles_dir, name),
 		.json = {.buf = &json},
 	};
 	const struct profile *profile = NULL;
-	int n_before = sink->n;
+	int n_before = faults->n;
 	struct str text;
 	struct err err;
 
 	if (file_read(a, r.path, &text, &err) != ST_OK ||
 	    yaml_read(a, r.path, text, &r.root, &err) != ST_OK) {
-		fault_put(sink, &err);
+		faults_add(faults, NULL, "%s", err.text);
 		return NULL;
 	}
 	check_keys(&r, (struct str){name, strlen(name) - strlen(".yaml")});
 	put_profile(&r, texts);
 	if (json.full)
-		fault(&r, 1, "with its prompts it is over 4 MiB; shorten them");
-	else if (sink->n == n_before)
+		faults_add(faults, place(&r, 1), "with its prompts it is over 4 MiB; shorten them");
+	else if (faults->n == n_before)
 		profile = resolve(&r, buf_view(&json));
 	buf_release(&json);
 	return profile;
@@ -367,33 +356,30 @@ const struct profile *profile_file_read(struct arena *a, const struct settings *
 /* --- prompts --- */
 
 static struct str read_prompt(struct arena *a, const struct settings *settings,
-			      enum language language, const char *name, struct fault_sink *sink)
+			      enum language language, const char *name, struct faults *faults)
 {
 	const char *file = arena_printf(a, "%s/%s.txt", language_name(language), name).p;
 	const char *path = file_path(a, settings->prompts_dir, file);
 	struct str text = STR("");
 	struct err err;
 
-	if (file_read(a, path, &text, &err) != ST_OK) {
-		fault_put(sink, &err);
-	} else if (!text_is_utf8(text)) {
-		(void)err_set(&err, ST_INVALID, "%s: it is not UTF-8; save it as such", path);
-		fault_put(sink, &err);
-	} else if (strcmp(name, "rubric") != 0 && prompt_check(text, &err) != ST_OK) {
-		err_at(&err, "%s: ", path);
-		fault_put(sink, &err);
-	}
+	if (file_read(a, path, &text, &err) != ST_OK)
+		faults_add(faults, NULL, "%s", err.text);
+	else if (!text_is_utf8(text))
+		faults_add(faults, path, "it is not UTF-8; save it as such");
+	else if (strcmp(name, "rubric") != 0 && prompt_check(text, &err) != ST_OK)
+		faults_add(faults, path, "%s", err.text);
 	return text;
 }
 
-void prompt_texts_read(struct arena *a, const struct settings *settings, struct fault_sink *sink,
+void prompt_texts_read(struct arena *a, const struct settings *settings, struct faults *faults,
 		       struct prompt_texts *out)
 {
 	for (int i = 0; i < N_LANGUAGES; i++) {
 		enum language language = (enum language)i;
 		for (int role = 0; role < N_ROLES; role++)
 			out->text[i][role] = read_prompt(a, settings, language,
-							 role_name((enum role)role), sink);
-		out->rubric[i] = read_prompt(a, settings, language, "rubric", sink);
+							 role_name((enum role)role), faults);
+		out->rubric[i] = read_prompt(a, settings, language, "rubric", faults);
 	}
 }

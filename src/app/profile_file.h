@@ -11,20 +11,13 @@ struct prompt_texts { /* of all profiles; prompts_dir/LANG/ROLE.txt and rubric.t
 	struct str rubric[N_LANGUAGES];
 };
 
-struct fault_sink { /* where faults go, counted */
-	fault_fn *fault;
-	void *owner;
-	int n;
-};
-void fault_put(struct fault_sink *, const struct err *);
-
 /* Faults are told with their file and line. */
-void prompt_texts_read(struct arena *, const struct settings *, struct fault_sink *,
+void prompt_texts_read(struct arena *, const struct settings *, struct faults *,
 		       struct prompt_texts *out);
 
 /* NULL: faults were told with file and line. Lives in @a. @name is the file's, "customer-email.yaml". */
 const struct profile *profile_file_read(struct arena *a, const struct settings *,
 					const struct prompt_texts *, const char *name,
-					struct fault_sink *);
+					struct faults *);
 
 #endif

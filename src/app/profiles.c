@@ -1,6 +1,7 @@
 #include "app/profiles.h"
 
 #include "app/file.h"
+#include "app/suggest.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "profile_file.h"
@@ -22,7 +23,7 @@ struct profiles {
 };
 
 static void read_job_schema(struct profiles *p, const struct settings *settings,
-			    struct fault_sink *sink)
+			    struct faults *faults)
 {
 	const char *path = file_path(p->a, settings->schema_dir, "job.schema.json");
 	struct str text;
@@ -33,45 +34,32 @@ static void read_job_schema(struct profiles *p, const struct settings *settings,
 			return;
 		err_at(&err, "%s: ", path);
 	}
-	fault_put(sink, &err);
+	faults_add(faults, NULL, "%s", err.text);
 }
 
 static void read_profiles(struct profiles *p, const struct settings *settings,
-			  struct fault_sink *sink)
+			  struct faults *faults)
 {
 	const char *const *name;
 	struct prompt_texts texts;
 	struct err err;
 	int n;
 
-	prompt_texts_read(p->a, settings, sink, &texts);
+	prompt_texts_read(p->a, settings, faults, &texts);
 	if (file_list(p->a, settings->profiles_dir, ".yaml", &name, &n, &err) != ST_OK) {
-		fault_put(sink, &err);
+		faults_add(faults, NULL, "%s", err.text);
 		return;
 	}
-	if (n == 0) {
-		(void)err_set(&err, ST_INVALID, "%s: there is no profile here; add one, NAME.yaml",
-			      settings->profiles_dir);
-		fault_put(sink, &err);
-	}
+	if (n == 0)
+		faults_add(faults, settings->profiles_dir,
+			   "there is no profile here; add one, NAME.yaml");
 	p->loaded = arena_array(p->a, const struct profile *, n);
 	for (int i = 0; i < n; i++) {
 		const struct profile *profile =
-			profile_file_read(p->a, settings, &texts, name[i], sink);
+			profile_file_read(p->a, settings, &texts, name[i], faults);
 		if (profile)
 			p->loaded[p->n_loaded++] = profile;
 	}
-}
-
-static struct profiles *load(const struct settings *settings, struct fault_sink *sink)
-{
-	struct arena *a = arena_new();
-	struct profiles *p = arena_array(a, struct profiles, 1);
-
-	p->a = a;
-	read_job_schema(p, settings, sink);
-	read_profiles(p, settings, sink);
-	return p;
 }
 
 void profiles_free(struct profiles *p)
@@ -91,14 +79,6 @@ static bool is_used(const struct profiles *p, const struct model *model)
 	return false;
 }
 
-static void keep_first(void *owner, const struct err *err)
-{
-	struct err *first = owner;
-
-	if (!first->text[0])
-		*first = *err;
-}
-
 /* Warns of models in use that will not be served for long; past the day their profiles are refused. */
 static void tell_sunsets(const struct profiles *p, const struct settings *settings)
 {
@@ -112,36 +92,35 @@ static void tell_sunsets(const struct profiles *p, const struct settings *settin
 	}
 }
 
-enum status profiles_open(const struct settings *settings, struct profiles **out, struct err *err)
+struct profiles *profiles_open(const struct settings *settings, struct faults *faults)
 {
-	struct err first = {""};
-	struct fault_sink sink = {.fault = keep_first, .owner = &first};
-	struct profiles *p = load(settings, &sink);
+	struct arena *a = arena_new();
+	struct profiles *p = arena_array(a, struct profiles, 1);
+	const int n_before = faults->n;
 
-	if (sink.n == 0) {
-		tell_sunsets(p, settings);
-		*out = p;
-		return ST_OK;
+	p->a = a;
+	read_job_schema(p, settings, faults);
+	read_profiles(p, settings, faults);
+	if (faults->n > n_before) {
+		profiles_free(p);
+		return NULL;
 	}
-	profiles_free(p);
-	return err_set(err, ST_INVALID, "%s", first.text);
+	tell_sunsets(p, settings);
+	return p;
 }
 
-int profiles_faults(const struct settings *settings, fault_fn *fault, void *owner)
+const struct profile *profiles_named(const struct profiles *p, struct str name, struct err *err)
 {
-	struct fault_sink sink = {.fault = fault, .owner = owner};
+	struct suggest near = {.wanted = name};
 
-	profiles_free(load(settings, &sink));
-	return sink.n;
-}
-
-const struct profile *profiles_named(const struct profiles *p, struct str name)
-{
 	for (int i = 0; i < p->n_loaded; i++) {
 		if (str_eq(p->loaded[i]->name, name))
 			return p->loaded[i];
+		suggest_offer(&near, p->loaded[i]->name);
 	}
-	return NULL;
+	return ERR_SET(err, NULL, "there is none named \"%.*s\"%s%.*s%s", STR_ARG(name),
+		       near.best.p ? "; did you mean \"" : "", STR_ARG(near.best),
+		       near.best.p ? "\"?" : "");
 }
 
 const struct profile *profiles_at(const struct profiles *p, int i)

@@ -1,9 +1,6 @@
 #include "app/report.h"
 
-#include <stdio.h>
-
 #include "app/ask.h"
-#include "core/row.h"
 
 /* clang-format off */
 /* $1 batch or null. Critiques that are not valid have no score and stay out of its mean. */
@@ -52,163 +49,82 @@ enum status report_load(struct pg *pg, const char *batch, struct json **out, str
 	return ask(pg, report_sql, &batch, 1, out, err);
 }
 
-/* ---- as text: a name, then figures in columns ---- */
+/* ---- as text: a name in 36 columns, then figures in 12 each ---- */
 
-enum { NAME_WIDTH = 36, FIGURE_WIDTH = 12, MILLION = 1000000 };
-
-/* @unit: the columns' heads, NULL at the end. */
-static void put_head(struct page *p, const char *name, const char *const *unit)
-{
-	page_printf(p, "\n");
-	page_ink(p, INK_BOLD);
-	page_printf(p, "%-*s", NAME_WIDTH, name);
-	page_ink(p, INK_PLAIN);
-	for (; *unit; unit++)
-		page_printf(p, "%*s", FIGURE_WIDTH, *unit);
-	page_printf(p, "\n");
-}
-#define HEAD(p, name, ...) put_head((p), (name), (const char *const[]){__VA_ARGS__, NULL})
-
-static void put_name(struct page *p, const char *name)
-{
-	page_printf(p, "  %-*s", NAME_WIDTH - 2, name);
-}
-
-static void put_figure(struct page *p, int64_t n)
-{
-	if (n == ROW_NULL)
-		page_printf(p, "%*s", FIGURE_WIDTH, "-");
-	else
-		page_printf(p, "%*lld", FIGURE_WIDTH, (long long)n);
-}
-
-static void put_figures(struct page *p, const struct json *j, const char *const *key)
-{
-	for (; *key; key++)
-		put_figure(p, ask_number(j, *key));
-	page_printf(p, "\n");
-}
-#define FIGURES(p, j, ...) put_figures((p), (j), (const char *const[]){__VA_ARGS__, NULL})
-
-static void put_share(struct page *p, const char *name, int64_t n, int64_t of)
+static void put_share(struct page *p, int64_t n, int64_t of)
 {
 	int64_t permille = of > 0 ? (n * 1000 + of / 2) / of : 0;
 
-	put_name(p, name);
-	put_figure(p, n);
-	page_printf(p, "%*lld.%lld %%\n", FIGURE_WIDTH - 4, (long long)permille / 10,
+	page_printf(p, "%12lld%8lld.%lld %%\n", (long long)n, (long long)permille / 10,
 		    (long long)permille % 10);
 }
 
-static void put_usd(struct page *p, const char *name, int64_t micro_usd)
-{
-	if (micro_usd == ROW_NULL)
-		micro_usd = 0;
-	put_name(p, name);
-	page_printf(p, "%*lld.%06lld\n", FIGURE_WIDTH - 7, (long long)micro_usd / MILLION,
-		    (long long)micro_usd % MILLION);
-}
-
-static void put_jobs(struct page *p, const struct json *report)
+static void put_jobs(struct page *p, const struct json *report, bool of_all)
 {
 	const struct json *outcomes = json_get(report, "outcomes");
 	const struct json *letters = json_get(report, "dead_letters");
 	int64_t n_job = ask_number(report, "n_jobs");
 
-	HEAD(p, "JOBS", "jobs", "share");
+	page_fill(p, report, "\n*JOBS                                *        jobs       share\n");
 	for (size_t i = 0; i < json_size(outcomes); i++) {
 		const struct json *o = json_item(outcomes, i);
-		char name[64];
-		snprintf(name, sizeof(name), "%-9s %s", ask_text(o, "outcome").p,
-			 ask_text(o, "stop_reason").p);
-		put_share(p, name, ask_number(o, "n"), n_job);
+		page_fill(p, o, "  {outcome:-9} {stop_reason:-24}");
+		put_share(p, ask_number(o, "n"), n_job);
 	}
-	put_share(p, "still running", ask_number(report, "n_open"), n_job);
-	put_name(p, "all");
-	FIGURES(p, report, "n_jobs");
-	HEAD(p,
-	     json_kind(json_get(report, "batch")) == JSON_STRING ? "DEAD LETTERS of all batches"
-								 : "DEAD LETTERS",
-	     "messages");
-	for (size_t i = 0; i < json_size(letters); i++) {
-		put_name(p, ask_text(json_item(letters, i), "reason").p);
-		FIGURES(p, json_item(letters, i), "n");
-	}
+	page_printf(p, "  still running                     ");
+	put_share(p, ask_number(report, "n_open"), n_job);
+	page_fill(p, report, "  all                               {n_jobs:12}\n");
+	page_fill(p, report,
+		  of_all ? "\n*DEAD LETTERS                        *    messages\n"
+			 : "\n*DEAD LETTERS of all batches         *    messages\n");
 	if (!json_size(letters))
 		page_printf(p, "  none\n");
+	page_fill_each(p, letters, "  {reason:-34}{n:12}\n");
 }
 
-static void put_texts(struct page *p, const struct json *report)
+static void put_texts(struct page *p, const struct json *texts)
 {
-	const struct json *texts = json_get(report, "violations");
-	const struct json *critiques = json_get(report, "critiques");
-	int64_t of = ask_number(texts, "n_jobs"), mean = ask_number(critiques, "score_mean_tenths");
+	int64_t of = ask_number(texts, "n_jobs");
 
-	char title[64];
-
-	snprintf(title, sizeof(title), "TEXTS WITH A RED CHECK, of %lld", (long long)of);
-	HEAD(p, title, "jobs", "share");
-	put_share(p, "before: the first draft", ask_number(texts, "n_before"), of);
-	put_share(p, "after: the draft named at the end", ask_number(texts, "n_after"), of);
-	HEAD(p, "CRITIQUES", "critiques", "mean score");
-	put_name(p, "valid");
-	put_figure(p, ask_number(critiques, "n_valid"));
-	if (mean == ROW_NULL)
-		page_printf(p, "%*s\n", FIGURE_WIDTH, "-");
-	else
-		page_printf(p, "%*lld.%lld\n", FIGURE_WIDTH - 2, (long long)mean / 10,
-			    (long long)mean % 10);
-	put_name(p, "invalid, left out of the mean");
-	FIGURES(p, critiques, "n_invalid");
+	page_fill(p, texts,
+		  "\n*TEXTS WITH A RED CHECK, of {n_jobs:-9}*        jobs       share\n"
+		  "  before: the first draft           ");
+	put_share(p, ask_number(texts, "n_before"), of);
+	page_printf(p, "  after: the draft named at the end ");
+	put_share(p, ask_number(texts, "n_after"), of);
 }
 
-static void put_spent(struct page *p, const struct json *spent)
-{
-	HEAD(p, "SPENT by jobs that have ended", "tokens");
-	put_name(p, "in");
-	FIGURES(p, spent, "tokens_in");
-	put_name(p, "of these cached");
-	FIGURES(p, spent, "tokens_cached");
-	put_name(p, "out");
-	FIGURES(p, spent, "tokens_out");
-	HEAD(p, "", "USD");
-	put_usd(p, "in all", ask_number(spent, "cost_micro_usd"));
-	put_usd(p, "a job", ask_number(spent, "cost_micro_usd_per_job"));
-}
-
-static void put_times(struct page *p, const struct json *report)
-{
-	const struct json *calls = json_get(report, "calls");
-
-	HEAD(p, "CALLS by role", "calls", "failed", "p50 ms", "p95 ms", "micro-USD");
-	for (size_t i = 0; i < json_size(calls); i++) {
-		put_name(p, ask_text(json_item(calls, i), "role").p);
-		FIGURES(p, json_item(calls, i), "n", "n_failed", "p50_ms", "p95_ms",
-			"cost_micro_usd");
-	}
-	HEAD(p, "TIME OF A JOB, intake to outcome", "jobs", "p50 ms", "p95 ms");
-	put_name(p, "in all");
-	FIGURES(p, json_get(report, "elapsed"), "n", "p50_ms", "p95_ms");
-	put_name(p, "without its model calls");
-	FIGURES(p, json_get(report, "own"), "n", "p50_ms", "p95_ms");
-}
+static const char critiques_form[] =
+	"\n*CRITIQUES                           *   critiques  mean score\n"
+	"  valid                             {n_valid:12}{score_mean_tenths/1:12}\n"
+	"  invalid, left out of the mean     {n_invalid:12}\n";
+static const char spent_form[] =
+	"\n*SPENT by jobs that have ended       *      tokens\n"
+	"  in                                {tokens_in:12}\n"
+	"  of these cached                   {tokens_cached:12}\n"
+	"  out                               {tokens_out:12}\n"
+	"\n*                                    *         USD\n"
+	"  in all                            {cost_micro_usd/6:12}\n"
+	"  a job                             {cost_micro_usd_per_job/6:12}\n";
+static const char call_form[] =
+	"  {role:-34}{n:12}{n_failed:12}{p50_ms:12}{p95_ms:12}{cost_micro_usd:12}\n";
 
 void report_text(const struct json *report, struct page *p)
 {
-	struct str batch;
+	bool of_all = json_kind(json_get(report, "batch")) != JSON_STRING;
 
-	page_ink(p, INK_BOLD);
-	page_printf(p, "REPORT of ");
-	if (json_get_str(report, "batch", &batch)) {
-		page_printf(p, "batch ");
-		page_line(p, batch);
-	} else {
-		page_printf(p, "all batches");
-	}
-	page_ink(p, INK_PLAIN);
-	page_printf(p, "\n");
-	put_jobs(p, report);
-	put_texts(p, report);
-	put_spent(p, json_get(report, "spent"));
-	put_times(p, report);
+	page_fill(p, report, of_all ? "*REPORT of all batches*\n" : "*REPORT of batch {batch}*\n");
+	put_jobs(p, report, of_all);
+	put_texts(p, json_get(report, "violations"));
+	page_fill(p, json_get(report, "critiques"), critiques_form);
+	page_fill(p, json_get(report, "spent"), spent_form);
+	page_fill(p, report,
+		  "\n*CALLS by role                       *"
+		  "       calls      failed      p50 ms      p95 ms   micro-USD\n");
+	page_fill_each(p, json_get(report, "calls"), call_form);
+	page_fill(p, json_get(report, "elapsed"),
+		  "\n*TIME OF A JOB, intake to outcome    *        jobs      p50 ms      p95 ms\n"
+		  "  in all                            {n:12}{p50_ms:12}{p95_ms:12}\n");
+	page_fill(p, json_get(report, "own"),
+		  "  without its model calls           {n:12}{p50_ms:12}{p95_ms:12}\n");
 }

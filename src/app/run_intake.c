@@ -208,9 +208,9 @@ static enum dead_reason read_job(struct run *r, const struct record *m, struct e
 	reason = job_read(r->arena, m, profiles_job_schema(profiles), r->job, err);
 	if (reason != DEAD_NONE)
 		return reason;
-	r->profile = profiles_named(profiles, r->job->profile_name);
+	r->profile = profiles_named(profiles, r->job->profile_name, err);
 	if (!r->profile) {
-		err_set(err, ST_INVALID, "no profile \"%.*s\"", STR_ARG(r->job->profile_name));
+		err_at(err, "#/profile: ");
 		return DEAD_unknown_profile;
 	}
 	return job_bind(r->job, r->profile, err);

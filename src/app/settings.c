@@ -53,28 +53,30 @@ static void read_map(struct settings_reader *r, const struct yaml *map, struct s
 		else if (y->kind == YAML_MAP)
 			read_map(r, y, key);
 		else if (y->kind == YAML_LIST || y->text.n > 0)
-			settings_fault(r, settings_line(r, y), "%s: give keys under it", key.p);
+			faults_add(r->faults, settings_line(r, y).place, "%s: give keys under it",
+				   key.p);
 	}
 }
 
-static void read_file(struct settings_reader *r)
+/* False: it is no YAML. */
+static bool read_file(struct settings_reader *r)
 {
 	const struct yaml *root;
 	struct str text;
 	struct err err;
 
 	if (!r->out->path)
-		return;
-	if (file_read(r->a, r->out->path, &text, &err) == ST_OK &&
-	    yaml_read(r->a, r->out->path, text, &root, &err) == ST_OK) {
-		if (root->kind == YAML_MAP)
-			read_map(r, root, (struct str){"", 0});
-		else
-			settings_fault(r, settings_line(r, root), "give keys, as `kafka:`");
-		return;
+		return true;
+	if (file_read(r->a, r->out->path, &text, &err) != ST_OK ||
+	    yaml_read(r->a, r->out->path, text, &root, &err) != ST_OK) {
+		faults_add(r->faults, NULL, "%s", err.text);
+		return false;
 	}
-	r->n_fault++;
-	r->fault(r->owner, &err);
+	if (root->kind == YAML_MAP)
+		read_map(r, root, (struct str){"", 0});
+	else
+		faults_add(r->faults, settings_line(r, root).place, "give keys, as `kafka:`");
+	return true;
 }
 
 /* --- the environment --- */
@@ -149,8 +151,8 @@ static void read_variable(struct settings_reader *r, struct str variable, const 
 	if (key.p)
 		settings_set(r, setting_index(key), key, &scalar, origin);
 	else
-		settings_fault(r, origin, "unknown; %s%.*s",
-			       s.best.p ? "did you mean " : "unset it", STR_ARG(s.best));
+		faults_add(r->faults, origin.place, "unknown; %s%.*s",
+			   s.best.p ? "did you mean " : "unset it", STR_ARG(s.best));
 }
 
 static void read_environment(struct settings_reader *r)
@@ -183,14 +185,14 @@ static void read_flag(struct settings_reader *r, const struct flag *flag)
 
 /* --- the whole --- */
 
-int settings_faults(struct arena *a, const char *path, const struct flag *flag, int n_flag,
-		    struct settings *out, fault_fn *fault_to, void *owner)
+bool settings_read(struct arena *a, const char *path, const struct flag *flag, int n_flag,
+		   struct settings *out, struct faults *faults)
 {
+	const int n_before = faults->n;
 	struct settings_reader r = {
 		.a = a,
 		.out = out,
-		.fault = fault_to,
-		.owner = owner,
+		.faults = faults,
 		.provider = arena_array(a, struct provider, PROVIDERS_MAX),
 		.model = arena_array(a, struct model_entry, MODELS_MAX),
 		.option = arena_array(a, struct kafka_option, OPTIONS_MAX),
@@ -199,36 +201,15 @@ int settings_faults(struct arena *a, const char *path, const struct flag *flag, 
 	*out = (struct settings){.arena = a, .path = find_file(path)};
 	out->directory = folder_of(a, out->path);
 	settings_defaults(&r);
-	read_file(&r);
+	if (!read_file(&r)) /* what else sets keys of its providers and models would seem unknown */
+		return false;
 	r.may_hold_secrets = true;
 	read_environment(&r);
 	r.may_hold_secrets = false;
 	for (int i = 0; i < n_flag; i++)
 		read_flag(&r, &flag[i]);
 	settings_finish(&r);
-	return r.n_fault;
-}
-
-struct first { /* fault of several */
-	struct err *err;
-	bool is_there;
-};
-
-static void keep_first(void *owner, const struct err *err)
-{
-	struct first *first = owner;
-
-	if (!first->is_there && first->err)
-		*first->err = *err;
-	first->is_there = true;
-}
-
-enum status settings_read(struct arena *a, const char *path, const struct flag *flag, int n_flag,
-			  struct settings *out, struct err *err)
-{
-	struct first first = {err, false};
-
-	return settings_faults(a, path, flag, n_flag, out, keep_first, &first) ? ST_INVALID : ST_OK;
+	return faults->n == n_before;
 }
 
 const struct model *settings_model(const struct settings *s, struct str name)

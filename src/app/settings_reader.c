@@ -4,24 +4,10 @@
 #include "io/pg.h"
 #include "settings_value.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { NAME_BYTES_MAX = 40 };
-
-void settings_fault(struct settings_reader *r, struct origin origin, const char *format, ...)
-{
-	struct err err;
-	va_list args;
-
-	va_start(args, format);
-	err_setv(&err, format, args);
-	va_end(args);
-	err_at(&err, "%s: ", origin.place);
-	r->n_fault++;
-	r->fault(r->owner, &err);
-}
 
 struct origin settings_line(struct settings_reader *r, const struct yaml *y)
 {
@@ -37,10 +23,9 @@ void settings_unknown(struct settings_reader *r, struct origin origin, struct st
 
 	for (int i = 0; (setting = setting_at(i)); i++)
 		suggest_offer(&s, setting_key(r->a, setting, name.n ? name : STR_OF("NAME")));
-	settings_fault(r, origin, "%.*s: unknown; %s%.*s", STR_ARG(key),
-		       s.best.p ? "did you mean "
-				: "`draftmill check config --help` lists the keys",
-		       STR_ARG(s.best));
+	faults_add(r->faults, origin.place, "%.*s: unknown; %s%.*s", STR_ARG(key),
+		   s.best.p ? "did you mean " : "`draftmill check config --help` lists the keys",
+		   STR_ARG(s.best));
 }
 
 static bool store(struct settings_reader *r, const struct setting *setting, struct str key,
@@ -52,7 +37,7 @@ static bool store(struct settings_reader *r, const struct setting *setting, stru
 	    (setting->kind != SETTING_CONNINFO ||
 	     pg_conninfo_check(value->text.p, r->may_hold_secrets, &err) == ST_OK))
 		return true;
-	settings_fault(r, origin, "%.*s: %s", STR_ARG(key), err.text);
+	faults_add(r->faults, origin.place, "%.*s: %s", STR_ARG(key), err.text);
 	return false;
 }
 
@@ -84,11 +69,11 @@ static bool may_add(struct settings_reader *r, struct str name, int n, int most,
 		    str_only(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
 
 	if (!fine)
-		settings_fault(r, origin,
-			       "\"%.*s\" is no name here; give 1 to %d characters of a-z 0-9 -",
-			       STR_ARG(name), NAME_BYTES_MAX);
+		faults_add(r->faults, origin.place,
+			   "\"%.*s\" is no name here; give 1 to %d characters of a-z 0-9 -",
+			   STR_ARG(name), NAME_BYTES_MAX);
 	else if (n == most)
-		settings_fault(r, origin, "more than %d of a kind; leave some out", most);
+		faults_add(r->faults, origin.place, "more than %d of a kind; leave some out", most);
 	return fine && n < most;
 }
 
@@ -159,9 +144,10 @@ static bool option_is_fine(struct settings_reader *r, const struct kafka_option 
 	for (int i = 0; i < n; i++)
 		suggest_offer(&s, str_c(name[i]));
 	if (s.best.p && !str_eq(s.best, s.wanted))
-		settings_fault(r, origin, "%s; did you mean %.*s", err.text, STR_ARG(s.best));
+		faults_add(r->faults, origin.place, "%s; did you mean %.*s", err.text,
+			   STR_ARG(s.best));
 	else
-		settings_fault(r, origin, "%s", err.text);
+		faults_add(r->faults, origin.place, "%s", err.text);
 	return false;
 }
 
@@ -172,8 +158,8 @@ static void set_option(struct settings_reader *r, struct str property, const str
 	int i = 0;
 
 	if (value->kind != YAML_SCALAR) {
-		settings_fault(r, origin, "kafka.options.%.*s: give one word or text",
-			       STR_ARG(property));
+		faults_add(r->faults, origin.place, "kafka.options.%.*s: give one word or text",
+			   STR_ARG(property));
 		return;
 	}
 	if (!option_is_fine(r, &option, origin))
@@ -181,7 +167,7 @@ static void set_option(struct settings_reader *r, struct str property, const str
 	while (i < r->out->n_kafka_option && !str_is(property, r->option[i].key))
 		i++;
 	if (i == OPTIONS_MAX) {
-		settings_fault(r, origin, "kafka.options: more than %d", OPTIONS_MAX);
+		faults_add(r->faults, origin.place, "kafka.options: more than %d", OPTIONS_MAX);
 		return;
 	}
 	if (i == r->out->n_kafka_option)
@@ -200,7 +186,8 @@ static void set_options(struct settings_reader *r, struct str key, const struct 
 		for (const struct yaml *y = value->child; y; y = y->next)
 			set_option(r, y->key, y, settings_line(r, y));
 	else if (value->text.n > 0 || value->kind == YAML_LIST)
-		settings_fault(r, origin, "kafka.options: give properties as keys under it");
+		faults_add(r->faults, origin.place,
+			   "kafka.options: give properties as keys under it");
 }
 
 /* --- prices --- */
@@ -213,9 +200,9 @@ static void demand(struct settings_reader *r, enum setting_section section, stru
 
 	for (int i = 0; (setting = setting_at(i)); i++) {
 		if (setting->section == section && !setting->doc.fallback && !(given >> i & 1))
-			settings_fault(r, origin, "%.*s: missing; give it (%s: %s)",
-				       STR_ARG(setting_key(r->a, setting, name)), setting->doc.type,
-				       setting->doc.text);
+			faults_add(r->faults, origin.place, "%.*s: missing; give it (%s: %s)",
+				   STR_ARG(setting_key(r->a, setting, name)), setting->doc.type,
+				   setting->doc.text);
 	}
 }
 
@@ -248,7 +235,8 @@ static void set_prices(struct settings_reader *r, struct str key, const struct y
 	int n = 0;
 
 	if (value->kind != YAML_LIST || !value->child) {
-		settings_fault(r, origin, "%.*s: give a list of rows, in the file", STR_ARG(key));
+		faults_add(r->faults, origin.place, "%.*s: give a list of rows, in the file",
+			   STR_ARG(key));
 		return;
 	}
 	for (const struct yaml *y = value->child; y; y = y->next)
@@ -259,9 +247,9 @@ static void set_prices(struct settings_reader *r, struct str key, const struct y
 	for (const struct yaml *y = value->child; y; y = y->next, price++) {
 		read_price(r, key, y, price);
 		if (price > model->price && price->valid_from_ms <= price[-1].valid_from_ms)
-			settings_fault(r, settings_line(r, y),
-				       "%.*s: not after the row before; order the rows by day",
-				       STR_ARG(key));
+			faults_add(r->faults, settings_line(r, y).place,
+				   "%.*s: not after the row before; order the rows by day",
+				   STR_ARG(key));
 	}
 }
 
@@ -280,8 +268,8 @@ void settings_set(struct settings_reader *r, int i, struct str key, const struct
 	} else if (setting->section == IN_SETTINGS) {
 		(void)store(r, setting, key, value, origin, r->out);
 	} else if (setting->section == IN_PRICE) {
-		settings_fault(r, origin, "%.*s: prices stand in the file, as a list of rows",
-			       STR_ARG(key));
+		faults_add(r->faults, origin.place,
+			   "%.*s: prices stand in the file, as a list of rows", STR_ARG(key));
 	} else if (setting->section == IN_PROVIDER) {
 		provider = provider_of(r, name, origin);
 		if (provider)
@@ -309,7 +297,8 @@ static void check_model(struct settings_reader *r, const struct model_entry *ent
 
 	demand(r, IN_MODEL, model->name, entry->given, origin);
 	if (setting_check_model(entry, &err) != ST_OK)
-		settings_fault(r, origin, "models.%.*s.%s", STR_ARG(model->name), err.text);
+		faults_add(r->faults, origin.place, "models.%.*s.%s", STR_ARG(model->name),
+			   err.text);
 	if (!model->provider.p)
 		return;
 	for (int i = 0; i < r->out->n_provider; i++) {
@@ -317,9 +306,10 @@ static void check_model(struct settings_reader *r, const struct model_entry *ent
 			return;
 		suggest_offer(&s, r->provider[i].name);
 	}
-	settings_fault(r, origin, "models.%.*s.provider: there is no provider \"%.*s\"%s%.*s",
-		       STR_ARG(model->name), STR_ARG(model->provider),
-		       s.best.p ? "; did you mean " : "; name one of `providers`", STR_ARG(s.best));
+	faults_add(r->faults, origin.place,
+		   "models.%.*s.provider: there is no provider \"%.*s\"%s%.*s",
+		   STR_ARG(model->name), STR_ARG(model->provider),
+		   s.best.p ? "; did you mean " : "; name one of `providers`", STR_ARG(s.best));
 }
 
 void settings_finish(struct settings_reader *r)

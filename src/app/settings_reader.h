@@ -11,9 +11,7 @@ enum { PROVIDERS_MAX = 50, MODELS_MAX = 200, OPTIONS_MAX = 200 };
 struct settings_reader {
 	struct arena *a;
 	struct settings *out;
-	fault_fn *fault;
-	void *owner;
-	int n_fault;
+	struct faults *faults;
 	bool may_hold_secrets; /* what is read now is neither a file for all eyes nor a command line */
 	struct provider *provider; /* out->n_provider of them, and so on */
 	struct model_entry *model;
@@ -28,8 +26,6 @@ struct origin {
 struct origin settings_line(struct settings_reader *,
 			    const struct yaml *); /* of the file being read */
 
-void settings_fault(struct settings_reader *, struct origin, const char *format, ...)
-	PRINTF_LIKE(3, 4);
 void settings_unknown(struct settings_reader *, struct origin,
 		      struct str key); /* the fault, with a suggestion */
 

@@ -392,9 +392,10 @@ static void read_files(struct submit *s)
 
 enum status submit_check(const struct submit_config *c, struct err *err)
 {
-	if (!profiles_named(c->profiles, c->defaults.profile))
-		return err_set(err, ST_INVALID, "--profile: there is none named \"%.*s\" in %s",
-			       STR_ARG(c->defaults.profile), c->settings->profiles_dir);
+	if (!profiles_named(c->profiles, c->defaults.profile, err)) {
+		err_at(err, "--profile: ");
+		return ST_INVALID;
+	}
 	for (int i = 0; i < c->n_file; i++)
 		if (strcmp(c->file[i], "-") != 0 && access(c->file[i], R_OK) != 0)
 			return err_set(err, ST_INVALID, "%s: %s", c->file[i], strerror(errno));

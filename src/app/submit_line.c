@@ -1,6 +1,5 @@
 #include "app/submit.h"
 
-#include "app/suggest.h"
 #include "core/job.h"
 
 /* The same line always has the same id. 128 bits: nobody meets a second line of one. */
@@ -50,20 +49,6 @@ static struct str with_defaults(struct arena *a, const struct submit_defaults *d
 	return line;
 }
 
-static enum dead_reason unknown_profile(const struct profiles *profiles, struct str name,
-					struct err *err)
-{
-	struct suggest near = {.wanted = name};
-	const struct profile *p;
-
-	for (int i = 0; (p = profiles_at(profiles, i)); i++)
-		suggest_offer(&near, p->name);
-	(void)err_set(err, ST_INVALID, "#/profile: there is none named \"%.*s\"%s%.*s%s",
-		      STR_ARG(name), near.best.p ? "; did you mean \"" : "", STR_ARG(near.best),
-		      near.best.p ? "\"?" : "");
-	return DEAD_unknown_profile;
-}
-
 enum dead_reason submit_read_line(struct arena *a, const struct profiles *profiles,
 				  const struct submit_defaults *d, struct str line,
 				  struct submit_line *out, struct err *err)
@@ -76,9 +61,11 @@ enum dead_reason submit_read_line(struct arena *a, const struct profiles *profil
 					   profiles_job_schema(profiles), &job, err);
 	if (reason != DEAD_NONE)
 		return reason;
-	const struct profile *profile = profiles_named(profiles, job.profile_name);
-	if (!profile)
-		return unknown_profile(profiles, job.profile_name, err);
+	const struct profile *profile = profiles_named(profiles, job.profile_name, err);
+	if (!profile) {
+		err_at(err, "#/profile: ");
+		return DEAD_unknown_profile;
+	}
 	reason = job_bind(&job, profile, err);
 	out->id = job.id;
 	out->is_id_made = str_eq(job.id, made_id);

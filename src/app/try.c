@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <sysexits.h>
-#include <unistd.h>
 
 struct trial {
 	struct reactor *reactor;
@@ -87,14 +86,11 @@ static void print_end(struct page *p, const struct outcome_row *o, const struct 
 	page_text_end(p);
 }
 
-/* Each step as it happens. A reader that has gone does not end the job. */
+/* Each step as it happens. */
 static void show_page(struct trial *t)
 {
-	struct err err;
-
-	if (page_write(STDOUT_FILENO, &t->page.text, &err) != ST_OK)
-		t->exit_status = EX_IOERR;
-	buf_clear(&t->page.text);
+	page_print(&t->page);
+	fflush(stdout);
 }
 
 static void stepped(void *owner, const struct step_rows *rows, const struct loop_output *out,

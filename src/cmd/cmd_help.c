@@ -163,7 +163,7 @@ static void put_bash(void)
 
 static int help(const struct command *self, const struct command_line *line)
 {
-	bool man = command_has(line, "man"), bash = command_has(line, "bash");
+	bool man = command_value(line, "man"), bash = command_value(line, "bash");
 
 	if (man == bash)
 		return command_fail(

@@ -29,18 +29,17 @@ static int migrate(const struct command *self, const struct command_line *line)
 {
 	const struct settings *settings = &line->settings;
 	const struct migration *migration;
-	struct pg *pg = NULL;
 	struct err err;
 	int n, n_run = 0;
 
 	if (migrations_read(settings->arena, settings->sql_dir, &migration, &n, &err) != ST_OK)
 		return command_fail(self, EXIT_CONFIG, err.text);
-	if (command_has(line, "print"))
+	if (command_value(line, "print"))
 		return print_script(migration, n);
-	enum status status =
-		pg_connect(settings->database_conninfo, "draftmill-migrate", &pg, &err);
-	if (status == ST_OK)
-		status = migrate_run(pg, migration, n, say_migrated, &n_run, &err);
+	struct pg *pg = command_connect(self, line);
+	if (!pg)
+		return EXIT_UNAVAILABLE;
+	enum status status = migrate_run(pg, migration, n, say_migrated, &n_run, &err);
 	pg_free(pg);
 	if (status != ST_OK)
 		return command_fail(self, status == ST_INVALID ? EXIT_CONFIG : EXIT_UNAVAILABLE,

@@ -1,34 +1,27 @@
 /* `draftmill report`: what became of a batch. */
 #include "command.h"
 
+#include "app/ask.h"
 #include "app/report.h"
-
-#include <unistd.h>
 
 static int report(const struct command *self, const struct command_line *line)
 {
-	bool as_json = command_has(line, "json");
-	struct page page = PAGE(!as_json && page_wants_colour(STDOUT_FILENO));
-	struct pg *pg = NULL;
+	const char *batch = command_value(line, "batch");
+	struct pg *pg = command_connect(self, line);
 	struct json *figures;
 	struct err err;
-	int exit_status = 0;
-	enum status status =
-		pg_connect(line->settings.database_conninfo, "draftmill-report", &pg, &err);
 
-	if (status == ST_OK)
-		status = report_load(pg, command_value(line, "batch"), &figures, &err);
+	if (!pg)
+		return EXIT_UNAVAILABLE;
+	enum status status = report_load(pg, batch, &figures, &err);
 	pg_free(pg);
 	if (status != ST_OK)
 		return command_fail(self, EXIT_UNAVAILABLE, err.text);
-	if (as_json)
-		page_json(&page, figures);
-	else
-		report_text(figures, &page);
-	if (page_write(STDOUT_FILENO, &page.text, &err) != ST_OK)
-		exit_status = command_fail(self, EXIT_IO, err.text);
+	int exit_status = batch && ask_number(figures, "n_jobs") == 0
+				  ? command_fail(self, EXIT_DATA,
+						 "--batch: no job of a batch of this name is known")
+				  : command_print(self, line, figures, report_text);
 	json_free(figures);
-	buf_release(&page.text);
 	return exit_status;
 }
 

@@ -3,45 +3,24 @@
 
 #include "app/casefile.h"
 
-#include <unistd.h>
-
-static int print(const struct command *self, const struct json *file, bool as_json)
-{
-	struct page page = PAGE(!as_json && page_wants_colour(STDOUT_FILENO));
-	struct err err;
-	int exit_status = 0;
-
-	if (as_json)
-		page_json(&page, file);
-	else
-		casefile_text(file, &page);
-	if (page_write(STDOUT_FILENO, &page.text, &err) != ST_OK)
-		exit_status = command_fail(self, EXIT_IO, err.text);
-	buf_release(&page.text);
-	return exit_status;
-}
-
 static int show(const struct command *self, const struct command_line *line)
 {
-	struct pg *pg = NULL;
+	struct pg *pg = command_connect(self, line);
 	struct json *file;
 	struct err err;
-	enum status status =
-		pg_connect(line->settings.database_conninfo, "draftmill-show", &pg, &err);
 
-	if (status == ST_OK)
-		status = casefile_load(pg, line->operand[0], command_value(line, "source"), &file,
-				       &err);
+	if (!pg)
+		return EXIT_UNAVAILABLE;
+	enum status status =
+		casefile_load(pg, line->operand[0], command_value(line, "source"), &file, &err);
 	pg_free(pg);
 	if (status != ST_OK)
 		return command_fail(self, EXIT_UNAVAILABLE, err.text);
 	enum casefile kind = casefile_kind(file);
-	int exit_status;
-	if (kind == CASEFILE_NONE)
-		exit_status = command_fail(self, EXIT_DATA,
-					   "no job and no dead letter has this number or id");
-	else
-		exit_status = print(self, file, command_has(line, "json"));
+	int exit_status = kind == CASEFILE_NONE
+				  ? command_fail(self, EXIT_DATA,
+						 "no job and no dead letter has this number or id")
+				  : command_print(self, line, file, casefile_text);
 	if (exit_status == 0 && kind == CASEFILE_SEVERAL)
 		exit_status = command_fail(
 			self, EXIT_DATA,

@@ -1,12 +1,9 @@
 /* `draftmill submit`: job messages from JSON lines or CSV. */
 #include "job_form.h"
 
-#include "app/page.h"
 #include "app/submit.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <unistd.h>
 
 enum { WAIT_SECONDS_MAX = 30 * 24 * 3600 };
 
@@ -56,28 +53,27 @@ static int exit_of(const struct submit_counts *n)
 	return n->n_invalid || n->n_dead ? EXIT_DATA : 0;
 }
 
-static int submit(const struct command *self, struct submit_config *c, bool as_json)
+static int submit(const struct command *self, const struct command_line *line,
+		  struct submit_config *c)
 {
+	bool as_json = command_value(line, "json");
 	struct page page = PAGE(false);
-	struct profiles *profiles = NULL;
 	struct submit_counts counts;
 	struct err err;
-	int exit_status;
 
-	if (profiles_open(c->settings, &profiles, &err) != ST_OK)
-		return command_fail(self, EXIT_CONFIG, err.text);
-	c->profiles = profiles;
+	c->profiles = command_profiles(line);
+	if (!c->profiles)
+		return EXIT_CONFIG;
 	bool fine = submit_check(c, &err) == ST_OK;
-	exit_status = fine ? command_exit(submit_run(c, &counts, &err), EXIT_CONFIG) : EXIT_USAGE;
-	profiles_free(profiles);
+	int exit_status =
+		fine ? command_exit(submit_run(c, &counts, &err), EXIT_CONFIG) : EXIT_USAGE;
+	profiles_free(c->profiles);
 	if (exit_status != 0)
 		return command_fail(self, exit_status, err.text);
-	exit_status = exit_of(&counts);
 	(as_json ? put_json : put_text)(&page, &counts, c->wait);
-	if (page_write(STDOUT_FILENO, &page.text, &err) != ST_OK)
-		exit_status = command_fail(self, EXIT_IO, err.text);
+	page_print(&page);
 	buf_release(&page.text);
-	return exit_status;
+	return exit_of(&counts);
 }
 
 /* NULL, or what is wrong with the line. */
@@ -92,7 +88,7 @@ static const char *read_line(const struct command_line *line, struct submit_conf
 					       str_c(command_value(line, "source"))};
 	c->topic = str_c(command_value(line, "topic"));
 	c->form = job_form(line);
-	c->wait = command_has(line, "wait");
+	c->wait = command_value(line, "wait");
 	c->file = (const char *const *)line->operand;
 	c->n_file = line->n_operand;
 	if (!c->defaults.profile.p)
@@ -110,8 +106,7 @@ static int run(const struct command *self, const struct command_line *line)
 	struct submit_config c = {.wait = false};
 	const char *fault = read_line(line, &c);
 
-	return fault ? command_fail(self, EXIT_USAGE, fault)
-		     : submit(self, &c, command_has(line, "json"));
+	return fault ? command_fail(self, EXIT_USAGE, fault) : submit(self, line, &c);
 }
 
 static const struct option options[] = {

@@ -134,8 +134,8 @@ static bool number(const struct command_line *line, const char *option, int64_t 
 
 static int topics(const struct command *self, const struct command_line *line)
 {
-	struct wish w = {.create = command_has(line, "create"),
-			 .as_json = command_has(line, "json")};
+	struct wish w = {.create = command_value(line, "create"),
+			 .as_json = command_value(line, "json")};
 
 	if (!number(line, "partitions", PARTITIONS_MAX, &w.n_partitions) ||
 	    !number(line, "replicas", REPLICAS_MAX, &w.n_replicas) ||

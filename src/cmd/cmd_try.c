@@ -59,14 +59,16 @@ static int try(const struct command *self, const struct command_line *line)
 	c.n_job_max = (int)n;
 	if (c.rows && jobfile_check(&c.form, &c.name, 1, &err) != ST_OK)
 		return command_fail(self, EXIT_USAGE, err.text);
-	if (profiles_open(&line->settings, &c.profiles, &err) != ST_OK)
-		return command_fail(self, EXIT_CONFIG, err.text);
-	int exit_status =
-		profile && !profiles_named(c.profiles, c.profile)
-			? command_fail(
-				  self, EXIT_USAGE,
-				  "--profile: there is no profile of that name in profiles.dir")
-			: open_and_try(self, &c);
+	c.profiles = command_profiles(line);
+	if (!c.profiles)
+		return EXIT_CONFIG;
+	int exit_status = EXIT_USAGE;
+	if (!profile || profiles_named(c.profiles, c.profile, &err)) {
+		exit_status = open_and_try(self, &c);
+	} else {
+		err_at(&err, "--profile: ");
+		command_fail(self, exit_status, err.text);
+	}
 	profiles_free(c.profiles);
 	return exit_status;
 }

@@ -5,13 +5,12 @@
 
 static int work(const struct command *self, const struct command_line *line)
 {
-	struct profiles *profiles;
-	struct err err;
-	int exit_status;
+	struct profiles *profiles = command_profiles(line);
 
-	if (profiles_open(&line->settings, &profiles, &err) != ST_OK)
-		return command_fail(self, EXIT_CONFIG, err.text);
-	exit_status = worker_run(&line->settings, profiles, command_has(line, "drain"));
+	if (!profiles)
+		return EXIT_CONFIG;
+	int exit_status =
+		worker_run(&line->settings, profiles, command_value(line, "drain") != NULL);
 	profiles_free(profiles);
 	return exit_status;
 }

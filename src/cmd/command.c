@@ -5,6 +5,7 @@
 #include "io/pg.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 const struct option command_common_options[] = {
 	{.name = "config", .value = "FILE", .text = "settings file (config/draftmill.yaml)"},
@@ -118,7 +119,7 @@ static bool read_option(struct line_reader *r, int *i)
 		return usage_fault(r, ": a value is missing", name, none);
 	*i += has_value && !equals;
 	if (own)
-		r->option[r->out->n_option++] = (struct flag){own->name, value};
+		r->option[r->out->n_option++] = (struct flag){own->name, value ? value : ""};
 	else if (option)
 		r->out->config = value;
 	else
@@ -181,15 +182,6 @@ const char *command_value(const struct command_line *line, const char *option)
 	return value;
 }
 
-bool command_has(const struct command_line *line, const char *option)
-{
-	for (int i = 0; i < line->n_option; i++) {
-		if (strcmp(line->option[i].key, option) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* --- settings --- */
 
 static void print_fault(void *owner, const struct err *err)
@@ -200,15 +192,48 @@ static void print_fault(void *owner, const struct err *err)
 /* False: the faults were printed. */
 static bool read_settings(struct command_line *line)
 {
+	struct faults faults = {.tell = print_fault};
 	enum log_level level;
 
-	if (settings_faults(line->a, line->config, line->flag, line->n_flag, &line->settings,
-			    print_fault, NULL))
+	if (!settings_read(line->a, line->config, line->flag, line->n_flag, &line->settings,
+			   &faults))
 		return false;
 	if (log_level_read(str_c(line->settings.log_level), &level))
 		log_set_level(level);
 	pg_password_command(line->settings.password_command);
 	return true;
+}
+
+struct profiles *command_profiles(const struct command_line *line)
+{
+	return profiles_open(&line->settings, &(struct faults){.tell = print_fault});
+}
+
+/* --- the database --- */
+
+struct pg *command_connect(const struct command *command, const struct command_line *line)
+{
+	char name[40];
+	struct pg *pg;
+	struct err err;
+
+	snprintf(name, sizeof(name), "draftmill-%s", command->name);
+	if (pg_connect(line->settings.database_conninfo, name, &pg, &err) == ST_OK)
+		return pg;
+	command_fail(command, EXIT_UNAVAILABLE, err.text);
+	return NULL;
+}
+
+int command_print(const struct command *command, const struct command_line *line,
+		  const struct json *answer, void (*put_text)(const struct json *, struct page *))
+{
+	bool as_json = command_value(line, "json");
+	struct page page = PAGE(!as_json && page_wants_colour(STDOUT_FILENO));
+
+	(as_json ? page_json : put_text)(answer, &page);
+	bool fine = page_print(&page);
+	buf_release(&page.text);
+	return fine ? EXIT_DONE : command_fail(command, EXIT_IO, "the output is over 256 MiB");
 }
 
 /* --- the whole --- */

@@ -5,7 +5,9 @@
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
 
-#include "app/settings.h"
+#include "app/page.h"
+#include "app/profiles.h"
+#include "io/pg.h"
 
 /* Exit statuses, as in sysexits.h: one list for the code and the man page. */
 /* clang-format off */
@@ -33,9 +35,8 @@ struct option {
 struct command_line {
 	struct arena *a; /* the command's */
 	struct settings settings;
-	const char *config; /* NULL: by default */
-	const struct flag
-		*option; /* of the command's own, as they stand there; value NULL: takes none */
+	const char *config;	   /* NULL: by default */
+	const struct flag *option; /* of the command's own, as they stand there */
 	int n_option;
 	const struct flag *flag; /* settings */
 	int n_flag;
@@ -64,9 +65,16 @@ extern const struct option command_common_options[]; /* that every command has *
  * or prints its help or what is wrong. @argv: what follows the name; NULL at the end. Returns the exit status. */
 int command_run(const struct command *, int argc, char **argv);
 
-/* The value of the command's option, the last one given; NULL: not there. */
+/* The value of the command's option, the last one given; "" if it takes none; NULL: not there. */
 const char *command_value(const struct command_line *, const char *option);
-bool command_has(const struct command_line *, const char *option);
+
+/* All that is in profiles.dir; NULL: what is wrong was printed. */
+struct profiles *command_profiles(const struct command_line *);
+/* The database of the settings; NULL: why not was printed. */
+struct pg *command_connect(const struct command *, const struct command_line *);
+/* Prints @answer as @put_text puts it or, with the option --json, as it is. Returns the exit status. */
+int command_print(const struct command *, const struct command_line *, const struct json *answer,
+		  void (*put_text)(const struct json *, struct page *));
 
 /* "draftmill NAME: text" on stderr; returns @exit_status. */
 int command_fail(const struct command *, int exit_status, const char *text);

@@ -420,7 +420,9 @@ def test_report_counts_what_is_in_the_trail(run, stack, shown):
     text = run("report", "--batch", "shown").stdout
     for word in ("max_iterations", "critique_invalid", "generator", "critic", "refiner", "p95", "USD", "before", "after"):
         assert word in text
-    assert json.loads(run("report", "--batch", "none of that name", "--json").stdout)["n_jobs"] == 0
+    for form in ([], ["--json"]):
+        unknown = run("report", "--batch", "none of that name", *form, check=False)
+        assert unknown.returncode == 65 and "no job of a batch of this name" in unknown.stderr and not unknown.stdout
 
 
 def test_reading_commands_need_no_more_than_to_read(run, stack, shown):

@@ -110,11 +110,11 @@ static void settings_are_whole_or_have_faults(struct fuzz *f)
 	struct str text = fuzz_mutate(f, shipped, fuzz_chance(f, 90) ? 2 : 3);
 	const char *path = write_settings(f, text);
 	struct settings s;
-	struct err err = {""};
-	int n_fault = settings_faults(f->a, path, NULL, 0, &s, check_fault, f);
+	struct faults faults = {.tell = check_fault, .owner = f};
+	bool fine = settings_read(f->a, path, NULL, 0, &s, &faults);
 
-	FUZZ_TRUE(f, (settings_read(f->a, path, NULL, 0, &s, &err) == ST_OK) == (n_fault == 0));
-	if (n_fault == 0)
+	FUZZ_TRUE(f, fine == (faults.n == 0));
+	if (fine)
 		check_settings(f, &s);
 }
 

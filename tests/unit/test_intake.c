@@ -90,8 +90,10 @@ static int setup(void **state)
 	setenv("OPENAI_API_KEY", "x", 1);
 	w->arena = arena_new();
 	s = arena_alloc(w->arena, sizeof(*s));
-	assert_int_equal(settings_read(w->arena, "config/draftmill.yaml", NULL, 0, s, &err), ST_OK);
-	assert_int_equal(profiles_open(s, &w->profiles, &err), ST_OK);
+	struct faults faults = {.tell = NULL};
+	assert_true(settings_read(w->arena, "config/draftmill.yaml", NULL, 0, s, &faults));
+	w->profiles = profiles_open(s, &faults);
+	assert_non_null(w->profiles);
 	w->reactor = reactor_new();
 	w->trail = trail_open(w->reactor, NULL, &trail_events, w);
 	trail_start(w->trail, 1);

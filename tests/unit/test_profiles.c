@@ -25,14 +25,13 @@ static void keep_fault(void *owner, const struct err *err)
 static int set_up(void **state)
 {
 	struct flag flag = {"profiles.dir", folder};
-	struct err err;
 
 	strcpy(folder, "/tmp/profiles-XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/note.yaml", folder);
 	a = arena_new();
-	assert_int_equal(settings_read(a, "config/draftmill.yaml", &flag, 1, &settings, &err),
-			 ST_OK);
+	assert_true(settings_read(a, "config/draftmill.yaml", &flag, 1, &settings,
+				  &(struct faults){.tell = NULL}));
 	return 0;
 }
 
@@ -63,16 +62,28 @@ static void write_note(const char *more)
 	assert_int_equal(fclose(f), 0);
 }
 
+static int count_faults(void)
+{
+	struct faults f = {.tell = keep_fault};
+
+	faults[0] = '\0';
+	profiles_free(profiles_open(&settings, &f));
+	return f.n;
+}
+
+static struct profiles *open_all(void)
+{
+	faults[0] = '\0';
+	struct profiles *profiles = profiles_open(&settings, &(struct faults){.tell = keep_fault});
+	assert_string_equal(faults, "");
+	assert_non_null(profiles);
+	return profiles;
+}
+
 static struct profiles *open_note(const char *more)
 {
-	struct profiles *profiles;
-	struct err err = {""};
-
 	write_note(more);
-	enum status status = profiles_open(&settings, &profiles, &err);
-	assert_string_equal(err.text, "");
-	assert_int_equal(status, ST_OK);
-	return profiles;
+	return open_all();
 }
 
 /* That the file with @more has exactly one fault, told at @line as beginning with @what. */
@@ -81,8 +92,7 @@ static void assert_fault(const char *more, int line, const char *what)
 	char want[600];
 
 	write_note(more);
-	faults[0] = '\0';
-	assert_int_equal(profiles_faults(&settings, keep_fault, NULL), 1);
+	assert_int_equal(count_faults(), 1);
 	snprintf(want, sizeof(want), "%s:%d: %s", path, line, what);
 	faults[strlen(want)] = '\0';
 	assert_string_equal(faults, want);
@@ -90,17 +100,16 @@ static void assert_fault(const char *more, int line, const char *what)
 
 static void the_shipped_profile_is_fine(void **state)
 {
-	struct profiles *profiles;
-	struct err err = {""};
-
 	settings.profiles_dir = "config/profiles";
-	enum status status = profiles_open(&settings, &profiles, &err);
-	assert_string_equal(err.text, "");
-	assert_int_equal(status, ST_OK);
-	const struct profile *p = profiles_named(profiles, STR_OF("customer-email"));
+	struct profiles *profiles = open_all();
+	struct err err;
+	const struct profile *p = profiles_named(profiles, STR_OF("customer-email"), &err);
 	assert_non_null(p);
 	assert_ptr_equal(profiles_at(profiles, 0), p);
-	assert_null(profiles_named(profiles, STR_OF("customer")));
+	assert_null(profiles_named(profiles, STR_OF("customer-emial"), &err));
+	assert_string_equal(
+		err.text,
+		"there is none named \"customer-emial\"; did you mean \"customer-email\"?");
 	assert_true(str_is(p->model[ROLE_REFINER].name, "drafting"));
 	assert_true(str_is(p->model[ROLE_CRITIC].name, "critiquing"));
 	assert_true(p->n_check > 0 && p->n_constraint > 0);
@@ -111,7 +120,7 @@ static void the_shipped_profile_is_fine(void **state)
 static void what_is_left_out_has_its_default(void **state)
 {
 	struct profiles *profiles = open_note("");
-	const struct profile *p = profiles_named(profiles, STR_OF("note"));
+	const struct profile *p = profiles_named(profiles, STR_OF("note"), NULL);
 
 	assert_int_equal(p->mode, MODE_CRITIC_REFINER);
 	assert_int_equal(p->limits.iterations, 2);
@@ -134,7 +143,7 @@ static void scalars_have_the_type_of_their_key(void **state)
 			  "checks:\n"
 			  "  - {name: short, type: words, max: 300, hard: false}\n"
 			  "  - {name: year, type: forbidden, terms: [\"2025\"]}\n");
-	const struct profile *p = profiles_named(profiles, STR_OF("note"));
+	const struct profile *p = profiles_named(profiles, STR_OF("note"), NULL);
 
 	assert_true(p->gate);
 	assert_int_equal(p->gate_permille, 900);
@@ -149,7 +158,7 @@ static void scalars_have_the_type_of_their_key(void **state)
 static void model_rows_and_prompts_are_written_out(void **state)
 {
 	struct profiles *profiles = open_note("");
-	const struct profile *p = profiles_named(profiles, STR_OF("note"));
+	const struct profile *p = profiles_named(profiles, STR_OF("note"), NULL);
 	const struct model *row = settings_model(&settings, STR_OF("critiquing"));
 
 	assert_true(str_eq(p->model[ROLE_CRITIC].id, row->id));
@@ -167,10 +176,8 @@ static void model_rows_and_prompts_are_written_out(void **state)
 static void read_sunset(const char *day)
 {
 	struct flag flags[] = {{"profiles.dir", folder}, {"models.critiquing.sunset", day}};
-	struct err err;
-
-	assert_int_equal(settings_read(a, "config/draftmill.yaml", flags, 2, &settings, &err),
-			 ST_OK);
+	assert_true(settings_read(a, "config/draftmill.yaml", flags, 2, &settings,
+				  &(struct faults){.tell = NULL}));
 }
 
 static void a_model_past_its_sunset_is_refused_where_it_is_used(void **state)
@@ -197,8 +204,6 @@ static void a_profile_is_named_by_what_it_says_not_by_how(void **state)
 
 static void in_mode_oneshot_a_critic_is_not_needed(void **state)
 {
-	struct profiles *profiles;
-	struct err err = {""};
 	FILE *f = fopen(path, "w");
 
 	assert_non_null(f);
@@ -206,7 +211,7 @@ static void in_mode_oneshot_a_critic_is_not_needed(void **state)
 	      "categories: [fact]\n",
 	      f);
 	assert_int_equal(fclose(f), 0);
-	assert_int_equal(profiles_open(&settings, &profiles, &err), ST_OK);
+	struct profiles *profiles = open_all();
 	assert_null(profiles_at(profiles, 0)->model[ROLE_CRITIC].id.p);
 	profiles_free(profiles);
 }
@@ -239,8 +244,7 @@ static void a_profile_bears_the_name_of_its_file(void **state)
 	      "categories: [fact]\n",
 	      f);
 	assert_int_equal(fclose(f), 0);
-	faults[0] = '\0';
-	assert_int_equal(profiles_faults(&settings, keep_fault, NULL), 1);
+	assert_int_equal(count_faults(), 1);
 	assert_non_null(strstr(faults, "/note.yaml:2: name: give it as the file has it: note\n"));
 }
 
@@ -265,13 +269,11 @@ static void missing_folders_and_prompts_are_named(void **state)
 	faults[0] = '\0';
 	settings.prompts_dir = "/nowhere";
 	write_note("");
-	assert_int_equal(profiles_faults(&settings, keep_fault, NULL),
-			 N_LANGUAGES * (N_ROLES + 1) + 1);
+	assert_int_equal(count_faults(), N_LANGUAGES * (N_ROLES + 1) + 1);
 	assert_non_null(strstr(faults, "/nowhere/ja/rubric.txt: cannot be opened"));
 	settings.prompts_dir = "config/prompts";
 	settings.profiles_dir = "config/schema";
-	faults[0] = '\0';
-	assert_int_equal(profiles_faults(&settings, keep_fault, NULL), 1);
+	assert_int_equal(count_faults(), 1);
 	assert_string_equal(faults,
 			    "config/schema: there is no profile here; add one, NAME.yaml\n");
 }

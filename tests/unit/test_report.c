@@ -7,8 +7,6 @@
 
 #include <cmocka.h>
 
-#include <signal.h>
-#include <unistd.h>
 
 #include "app/ask.h"
 #include "app/file.h"
@@ -200,28 +198,6 @@ static void percentiles_are_values_that_occurred(void **state)
 	json_free(r);
 }
 
-/* ---- the writer ---- */
-
-static void a_full_disk_is_told_and_a_reader_that_left_is_not(void **state)
-{
-	struct buf text = BUF(100);
-	struct err err = {""};
-	int pipe_end[2];
-	FILE *full = fopen("/dev/full", "w");
-
-	buf_puts(&text, "figures");
-	assert_non_null(full);
-	assert_int_equal(page_write(fileno(full), &text, &err), ST_DOWN);
-	assert_string_equal(err.text, "the output cannot be written: No space left on device");
-	fclose(full);
-	signal(SIGPIPE, SIG_IGN);
-	assert_int_equal(pipe(pipe_end), 0);
-	close(pipe_end[0]);
-	assert_int_equal(page_write(pipe_end[1], &text, &err), ST_OK);
-	close(pipe_end[1]);
-	buf_release(&text);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,7 +208,6 @@ int main(void)
 		cmocka_unit_test(an_invalid_critique_stays_out_of_the_mean),
 		cmocka_unit_test(tokens_and_money_are_those_of_the_outcomes),
 		cmocka_unit_test(percentiles_are_values_that_occurred),
-		cmocka_unit_test(a_full_disk_is_told_and_a_reader_that_left_is_not),
 	};
 	return cmocka_run_group_tests(tests, start_with_rows, database_stop);
 }

@@ -37,7 +37,10 @@ static int read_text_with(const char *text, const struct flag *flag, int n_flag)
 {
 	faults[0] = '\0';
 	write_file("s.yaml", text);
-	return settings_faults(a, path, flag, n_flag, &settings, keep_fault, NULL);
+	struct faults f = {.tell = keep_fault};
+	bool fine = settings_read(a, path, flag, n_flag, &settings, &f);
+	assert_int_equal(fine, f.n == 0);
+	return f.n;
 }
 
 static int read_text(const char *text)
@@ -115,7 +118,8 @@ static void an_empty_file_gives_the_defaults(void **state)
 static void the_sample_file_is_fine(void **state)
 {
 	faults[0] = '\0';
-	settings_faults(a, "config/draftmill.yaml", NULL, 0, &settings, keep_fault, NULL);
+	assert_true(settings_read(a, "config/draftmill.yaml", NULL, 0, &settings,
+				  &(struct faults){.tell = keep_fault}));
 	assert_string_equal(faults, "");
 	assert_string_equal(settings.sql_dir, "config/../sql");
 	const struct model *critic = settings_model(&settings, STR_OF("critiquing"));
@@ -143,17 +147,27 @@ static void flag_over_environment_over_file_over_default(void **state)
 
 static void DRAFTMILL_CONFIG_names_the_file(void **state)
 {
-	struct err err;
+	struct faults f = {.tell = keep_fault};
 
+	faults[0] = '\0';
 	write_file("s.yaml", "worker:\n  in_flight: 7\n");
 	setenv("DRAFTMILL_CONFIG", path, 1);
-	assert_int_equal(settings_read(a, NULL, NULL, 0, &settings, &err), ST_OK);
+	assert_true(settings_read(a, NULL, NULL, 0, &settings, &f));
 	assert_int_equal(settings.in_flight, 7);
-	assert_int_equal(settings_read(a, "/nowhere.yaml", NULL, 0, &settings, &err), ST_INVALID);
+	assert_false(settings_read(a, "/nowhere.yaml", NULL, 0, &settings, &f));
 	assert_string_equal(
-		err.text,
-		"/nowhere.yaml: cannot be opened (No such file or directory); mend its path");
+		faults,
+		"/nowhere.yaml: cannot be opened (No such file or directory); mend its path\n");
 	unsetenv("DRAFTMILL_CONFIG");
+}
+
+/* What the file would have named is not known, so nothing else can be said to be unknown. */
+static void a_broken_file_is_one_fault(void **state)
+{
+	setenv("DRAFTMILL_PROVIDERS_MINE_BASE_URL", "https://x", 1);
+	assert_int_equal(read_text("providers:\n  mine: {\n"), 1);
+	assert_null(strstr(faults, "DRAFTMILL_PROVIDERS"));
+	unsetenv("DRAFTMILL_PROVIDERS_MINE_BASE_URL");
 }
 
 static void the_environment_sets_a_key_of_a_named_provider(void **state)
@@ -574,6 +588,7 @@ int main(void)
 		TEST(flag_over_environment_over_file_over_default),
 		TEST(DRAFTMILL_CONFIG_names_the_file),
 		TEST(the_environment_sets_a_key_of_a_named_provider),
+		TEST(a_broken_file_is_one_fault),
 		TEST(OPENAI_BASE_URL_is_the_default_of_openai),
 		TEST(any_property_of_librdkafka_can_be_given),
 		TEST(paths_start_at_the_file_or_where_one_types),
