@@ -8,7 +8,7 @@
 #ifndef APP_SETTINGS_H
 #define APP_SETTINGS_H
 
-#include "app/fault.h"
+#include "base/fault.h"
 #include "base/yaml.h"
 #include "core/profile.h"
 #include "io/consumer.h"

@@ -9,7 +9,7 @@
 #define CORE_PROFILE_H
 
 #include "base/digest.h"
-#include "base/err.h"
+#include "base/fault.h"
 #include "core/check.h"
 
 enum mode { MODE_ONESHOT, MODE_CRITIC_REFINER, N_MODES };
@@ -23,6 +23,8 @@ enum schema_mode {
 	SCHEMA_MODE_OPENAPI,
 	SCHEMA_MODE_NONE
 };
+/* By the values of their enums; NULL at the end. max_tokens_names: what max_tokens_field may be. */
+extern const char *const sampling_names[], *const schema_mode_names[], *const max_tokens_names[];
 const char *role_name(enum role);
 const char *stakes_name(enum stakes);
 const char *language_name(enum language); /* "en" "ja" */
@@ -88,10 +90,13 @@ struct profile {
 	int n_check;
 };
 
-/* Reads a resolved profile; lives in @a. ST_INVALID: *err names the key and the mend. Checks rules among keys too:
- * critic and generator of one id are refused, iterations over 3 need "iterations_over_3": true, temperature_milli is
+/* Reads a resolved profile; lives in @a. NULL: there are faults, each "models.critic.id: what is wrong; the mend". Checks rules among
+ * keys too: critic and generator of one id are refused, iterations over 3 need "iterations_over_3": true, temperature_milli is
  * 0..2000, a model has a price, output tokens leave room beside a thinking budget, unknown template variables. */
-enum status profile_read(struct arena *a, struct str canonical_json, const struct profile **out,
-			 struct err *err) MUST_CHECK;
+const struct profile *profile_read(struct arena *a, struct str canonical_json,
+				   struct faults *) MUST_CHECK;
+
+/* A row as it stands in a profile's JSON. */
+void model_put(struct json_out *, const char *key, const struct model *);
 
 #endif

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "core/prompt.h"
-#include "settings_table.h"
 
 #include <stdlib.h>
 
@@ -57,6 +56,7 @@ struct reader {
 	struct arena *a;
 	const struct settings *settings;
 	struct faults *faults;
+	const struct prompt_texts *texts;
 	const char *path;
 	const struct yaml *root;
 	struct json_out json;
@@ -115,37 +115,6 @@ static void put_list(struct reader *r, const struct profile_key *k, const struct
 	json_close(&r->json, ']');
 }
 
-static void put_model_row(struct reader *r, const char *key, const struct model *m)
-{
-	struct json_out *o = &r->json;
-
-	json_open(o, key, '{');
-	json_put_str(o, "name", m->name);
-	json_put_str(o, "id", m->id);
-	json_put_str(o, "provider", m->provider);
-	json_put_str(o, "wire", str_c(m->wire->name));
-	json_put_int(o, "tokens_per_kb", m->tokens_per_kb);
-	json_put_int(o, "max_output_tokens", m->max_output_tokens);
-	json_put_int(o, "timeout_ms", m->timeout_ms);
-	json_put_str(o, "sampling", str_c(setting_samplings[m->sampling]));
-	json_put_int(o, "temperature_milli", m->temperature_milli);
-	json_put_str(o, "schema_mode", str_c(setting_schema_modes[m->schema_mode]));
-	json_put_str(o, "max_tokens_field", m->max_tokens_field);
-	json_put_str(o, "thinking", m->thinking);
-	json_open(o, "prices", '[');
-	for (int i = 0; i < m->n_price; i++) {
-		json_open(o, NULL, '{');
-		json_put_int(o, "valid_from_ms", m->price[i].valid_from_ms);
-		json_put_int(o, "in", m->price[i].in);
-		json_put_int(o, "cached", m->price[i].cached);
-		json_put_int(o, "cache_write", m->price[i].cache_write);
-		json_put_int(o, "out", m->price[i].out);
-		json_close(o, '}');
-	}
-	json_close(o, ']');
-	json_close(o, '}');
-}
-
 /* The refiner is the generator's model unless another is named. */
 static void put_model(struct reader *r, const char *role, const struct yaml *y)
 {
@@ -163,7 +132,7 @@ static void put_model(struct reader *r, const char *role, const struct yaml *y)
 		return;
 	}
 	if (model) {
-		put_model_row(r, role, model);
+		model_put(&r->json, role, model);
 		return;
 	}
 	struct suggest s = {.wanted = y->text};
@@ -242,26 +211,27 @@ static void check_keys(struct reader *r, struct str stem)
 	}
 }
 
-static void put_prompts(struct reader *r, const struct prompt_texts *texts)
+static void put_prompts(struct reader *r)
 {
 	json_open(&r->json, "prompts", '{');
 	for (int lang = 0; lang < N_LANGUAGES; lang++) {
 		json_open(&r->json, language_name((enum language)lang), '{');
 		for (int role = 0; role < N_ROLES; role++)
-			json_put_str(&r->json, role_name((enum role)role), texts->text[lang][role]);
-		json_put_str(&r->json, "rubric", texts->rubric[lang]);
+			json_put_str(&r->json, role_name((enum role)role),
+				     r->texts->text[lang][role]);
+		json_put_str(&r->json, "rubric", r->texts->rubric[lang]);
 		json_close(&r->json, '}');
 	}
 	json_close(&r->json, '}');
 }
 
-static void put_profile(struct reader *r, const struct prompt_texts *texts)
+static void put_profile(struct reader *r)
 {
 	const char *section = NULL;
 
 	json_open(&r->json, NULL, '{');
 	json_put_int(&r->json, "version", 1);
-	put_prompts(r, texts);
+	put_prompts(r);
 	for (int i = 0; i < N_KEYS; i++) {
 		if (keys[i].section != section && section)
 			json_close(&r->json, '}');
@@ -298,11 +268,19 @@ static int line_of(const struct reader *r, const char *text)
 	return y->line;
 }
 
+static void add_line(void *owner, const struct err *err)
+{
+	const struct reader *r = owner;
+
+	if (!r->texts->is_faulty || !str_starts(str_c(err->text), "prompts."))
+		faults_add(r->faults, place(r, line_of(r, err->text)), "%s", err->text);
+}
+
 /* By the canonical text: equal meaning, equal hash. */
 static const struct profile *resolve(struct reader *r, struct str text)
 {
+	struct faults faults = {.tell = add_line, .owner = r};
 	struct buf canonical = BUF(JSON_BYTES_MAX);
-	const struct profile *profile = NULL;
 	struct json *root;
 	struct err err;
 
@@ -313,10 +291,7 @@ static const struct profile *resolve(struct reader *r, struct str text)
 	if (json_canonical(root, &canonical) != ST_OK)
 		BUG("a profile written by ourselves has a number that is no integer");
 	json_free(root);
-	if (profile_read(r->a, buf_view(&canonical), &profile, &err) != ST_OK) {
-		faults_add(r->faults, place(r, line_of(r, err.text)), "%s", err.text);
-		profile = NULL;
-	}
+	const struct profile *profile = profile_read(r->a, buf_view(&canonical), &faults);
 	buf_release(&canonical);
 	return profile;
 }
@@ -330,11 +305,11 @@ const struct profile *profile_file_read(struct arena *a, const struct settings *
 		.a = a,
 		.settings = settings,
 		.faults = faults,
+		.texts = texts,
 		.path = file_path(a, settings->profiles_dir, name),
 		.json = {.buf = &json},
 	};
 	const struct profile *profile = NULL;
-	int n_before = faults->n;
 	struct str text;
 	struct err err;
 
@@ -344,7 +319,8 @@ const struct profile *profile_file_read(struct arena *a, const struct settings *
 		return NULL;
 	}
 	check_keys(&r, (struct str){name, strlen(name) - strlen(".yaml")});
-	put_profile(&r, texts);
+	const int n_before = faults->n; /* an unknown key hides nothing of the others */
+	put_profile(&r);
 	if (json.full)
 		faults_add(faults, place(&r, 1), "with its prompts it is over 4 MiB; shorten them");
 	else if (faults->n == n_before)
@@ -375,6 +351,8 @@ static struct str read_prompt(struct arena *a, const struct settings *settings,
 void prompt_texts_read(struct arena *a, const struct settings *settings, struct faults *faults,
 		       struct prompt_texts *out)
 {
+	const int n_before = faults->n;
+
 	for (int i = 0; i < N_LANGUAGES; i++) {
 		enum language language = (enum language)i;
 		for (int role = 0; role < N_ROLES; role++)
@@ -382,4 +360,5 @@ void prompt_texts_read(struct arena *a, const struct settings *settings, struct 
 							 role_name((enum role)role), faults);
 		out->rubric[i] = read_prompt(a, settings, language, "rubric", faults);
 	}
+	out->is_faulty = faults->n > n_before;
 }

@@ -9,6 +9,7 @@
 struct prompt_texts { /* of all profiles; prompts_dir/LANG/ROLE.txt and rubric.txt */
 	struct str text[N_LANGUAGES][N_ROLES];
 	struct str rubric[N_LANGUAGES];
+	bool is_faulty; /* some file is, which was told */
 };
 
 /* Faults are told with their file and line. */

@@ -144,12 +144,15 @@ static const struct profile *known(const struct profiles *p, const uint8_t sha[S
 enum status profiles_pinned(struct profiles *p, const uint8_t sha[SHA_BYTES], struct str json,
 			    const struct profile **out, struct err *err)
 {
+	struct faults faults = {.tell = NULL};
+
 	*out = known(p, sha);
 	if (*out)
 		return ST_OK;
 	struct kept *kept = arena_array(p->a, struct kept, 1);
-	if (profile_read(p->a, json, &kept->profile, err) != ST_OK)
-		return ST_INVALID;
+	kept->profile = profile_read(p->a, json, &faults);
+	if (!kept->profile)
+		return err_set(err, ST_INVALID, "%s", faults.first.text);
 	if (memcmp(kept->profile->sha, sha, SHA_BYTES) != 0)
 		return err_set(err, ST_INVALID,
 			       "the stored profile is not the one that its hash names");

@@ -4,10 +4,6 @@
 #define MICRO INT64_C(1000000)
 
 static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL};
-const char *const setting_samplings[] = {"send", "omit", "reject", NULL};
-
-const char *const setting_schema_modes[] = {"json_schema", "json_object", "openapi", "none", NULL};
-static const char *const max_tokens_fields[] = {"max_completion_tokens", "max_tokens", NULL};
 
 /* KEY, FALLBACK (NULL: it must be given; "": there is none), what it is for, then where it goes. */
 #define ROW(type, unit, k, key, fallback, text, ...)                                               \
@@ -78,10 +74,10 @@ static const struct setting table[] = {
 	INTEGER("tokens", 1, 100000, "models.NAME.tokens_per_kb", "600", "upper estimate of the input tokens in 1,000 bytes; caps are reserved by it", MODEL(tokens_per_kb)),
 	INTEGER("tokens", 1, 1000000000, "models.NAME.max_output_tokens", "16384", "most the model writes in one reply", MODEL(max_output_tokens)),
 	MS(1, DAY_MS, "models.NAME.timeout_ms", "60000", "longest time of one call", MODEL(timeout_ms)),
-	ROW("text", "", CHOICE, "models.NAME.sampling", "omit", "send the temperature, omit it where the model heeds none, or reject a row that gives one", MODEL(sampling), .choice = setting_samplings),
+	ROW("text", "", CHOICE, "models.NAME.sampling", "omit", "send the temperature, omit it where the model heeds none, or reject a row that gives one", MODEL(sampling), .choice = sampling_names),
 	ROW("decimal", "", DECIMAL, "models.NAME.temperature", "0.7", "0 to 2, with sampling: send", MODEL(temperature_milli), .scale = 1000, .max = 2000),
-	ROW("text", "", CHOICE, "models.NAME.schema_mode", "json_schema", "how JSON is asked for: json_schema, json_object, openapi (older Gemini) or none", MODEL(schema_mode), .choice = setting_schema_modes),
-	STRING("models.NAME.max_tokens_field", "max_completion_tokens", "of wire openai: max_completion_tokens, or max_tokens for older models and imitators", MODEL(max_tokens_field), .choice = max_tokens_fields),
+	ROW("text", "", CHOICE, "models.NAME.schema_mode", "json_schema", "how JSON is asked for: json_schema, json_object, openapi (older Gemini) or none", MODEL(schema_mode), .choice = schema_mode_names),
+	STRING("models.NAME.max_tokens_field", "max_completion_tokens", "of wire openai: max_completion_tokens, or max_tokens for older models and imitators", MODEL(max_tokens_field), .choice = max_tokens_names),
 	STRING("models.NAME.thinking", "", "a level such as low, or a number of tokens, as the wire has it; without it the model decides", MODEL(thinking)),
 	ROW("date", "", DATE, "models.NAME.sunset", "", "day, UTC, from which on the maker does not serve it: refused then, warned of 30 days before", MODEL(sunset_ms)),
 	INTEGER("requests", 0, 1000000000, "models.NAME.requests_per_minute", "0", "limit of all workers together; 0 is none", LIMIT(requests_per_minute)),

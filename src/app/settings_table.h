@@ -43,9 +43,6 @@ struct model_entry {
 	uint64_t given;	   /* bit i: row i of the table has a value */
 };
 
-/* By the values of enum sampling and enum schema_mode; NULL at the end. */
-extern const char *const setting_samplings[], *const setting_schema_modes[];
-
 const struct setting *setting_at(int i); /* NULL past the end; less than 64 */
 
 /* The row of a whole key: "models.drafting.id" is that of "models.NAME.id"; -1: none. */

@@ -54,7 +54,7 @@ static void put_options(const struct option *option)
 
 static void put_command(const struct command *command)
 {
-	printf(".SS %s\n\\fBdraftmill %s\\fR ", command->name, command->name);
+	printf(".SS %s\n\\fBdraftmill\\ %s\\fR ", command->name, command->name);
 	put_paragraph(command->usage, "\n.PP\n");
 	put_paragraph(command->summary, ".\n");
 	put_options(command->option);

@@ -15,7 +15,7 @@
 	X(DONE, 0, "done") \
 	X(NO, 1, "`try`: the job was escalated or failed. `topics`: one is missing or denied") \
 	X(USAGE, 64, "wrong usage") \
-	X(DATA, 65, "some input is invalid or became a dead letter; the rest was done. `show`: no such job, or several") \
+	X(DATA, 65, "some input is invalid or became a dead letter; the rest was done. `show`, `report`: no such job or batch, or several") \
 	X(UNAVAILABLE, 69, "`migrate`, `show`, `report`: the database does not answer or has no schema. `topics`: no broker answers") \
 	X(SOFTWARE, 70, "a fault of the program") \
 	X(IO, 74, "the output could not be written") \

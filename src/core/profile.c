@@ -8,6 +8,7 @@
 
 #define TOKENS_MAX INT64_C(1000000000)
 #define MICRO_USD_MAX INT64_C(1000000000000)
+#define DAY_MS INT64_C(86400000)
 
 enum { VERSION = 1, NAME_BYTES_MAX = 64, ITERATIONS_UNASKED_MAX = 3 };
 
@@ -16,10 +17,9 @@ static const char *const mode_names[] = {"oneshot", "critic_refiner", NULL};
 static const char *const role_names[] = {"generator", "critic", "refiner", NULL};
 static const char *const stakes_names[] = {"low", "normal", "high", NULL};
 static const char *const language_names[] = {"en", "ja", NULL};
-static const char *const sampling_names[] = {"send", "omit", "reject", NULL};
-static const char *const schema_mode_names[] = {"json_schema", "json_object", "openapi", "none",
-						NULL};
-static const char *const max_tokens_names[] = {"max_completion_tokens", "max_tokens", NULL};
+const char *const sampling_names[] = {"send", "omit", "reject", NULL};
+const char *const schema_mode_names[] = {"json_schema", "json_object", "openapi", "none", NULL};
+const char *const max_tokens_names[] = {"max_completion_tokens", "max_tokens", NULL};
 
 const char *role_name(enum role role)
 {
@@ -43,486 +43,464 @@ int64_t model_thinking_tokens(const struct model *m)
 	return m->thinking.p && str_to_int(m->thinking, 0, TOKENS_MAX, &tokens) ? tokens : -1;
 }
 
-/*
- * Each read_..() is true, or has set the error to "key: what is wrong; the mend". The one who calls it for a part puts the part's
- * path in front, so that a whole path is there at the end: "models.critic.prices[0].in: missing; ...".
- */
+/* --- the members of an object and where they go --- */
+
+enum field_kind {
+	INTEGER, /* int64_t */
+	TEXT,	 /* struct str */
+	WORD,	 /* enum: the place among `words` */
+	WIRE,	 /* const struct wire * */
+	OTHER,	 /* read and written by itself */
+};
+
+struct field {
+	const char *key; /* NULL ends the list */
+	enum field_kind kind;
+	size_t offset;
+	int64_t min, max;
+	const char *const *words; /* also of a text that is one of few */
+	bool nullable, optional;
+};
+
+/* clang-format off */
+#define FIELD(k, name, ...) {.key = (name), .kind = k, __VA_ARGS__}
+#define AT(s, field) .offset = offsetof(struct s, field)
+#define OF(role, type) .offset = ROLE_##role * sizeof(type)
+#define RANGE(least, most) .min = (least), .max = (most)
+#define INT(s, field, least, most) FIELD(INTEGER, #field, AT(s, field), RANGE(least, most))
+#define STRING(s, field) FIELD(TEXT, #field, AT(s, field))
+#define ENUM(s, field, list) FIELD(WORD, #field, AT(s, field), .words = (list))
+#define ALONE(name) FIELD(OTHER, name, .offset = 0)
+
+static const struct field price_fields[] = {
+	INT(price, cached, 0, MICRO_USD_MAX),
+	INT(price, in, 0, MICRO_USD_MAX),
+	INT(price, out, 0, MICRO_USD_MAX),
+	INT(price, valid_from_ms, 0, INT64_MAX),
+	FIELD(INTEGER, "cache_write", AT(price, cache_write), RANGE(0, MICRO_USD_MAX), .optional = true), /* profiles of before have none */
+	{.key = NULL},
+};
+static const struct field model_fields[] = {
+	STRING(model, id),
+	STRING(model, name),
+	STRING(model, provider),
+	INT(model, max_output_tokens, 1, TOKENS_MAX),
+	INT(model, temperature_milli, 0, 2000),
+	INT(model, timeout_ms, 1, DAY_MS),
+	INT(model, tokens_per_kb, 1, 100000),
+	FIELD(TEXT, "max_tokens_field", AT(model, max_tokens_field), .words = max_tokens_names),
+	ENUM(model, sampling, sampling_names),
+	ENUM(model, schema_mode, schema_mode_names),
+	FIELD(WIRE, "wire", AT(model, wire)),
+	FIELD(TEXT, "thinking", AT(model, thinking), .nullable = true, .optional = true),
+	ALONE("prices"),
+	ALONE("reasoning_effort"),
+	{.key = NULL},
+};
+/* What `thinking` was called before; a stored profile is read again as it is. */
+static const struct field old_thinking = FIELD(TEXT, "reasoning_effort", AT(model, thinking), .nullable = true);
+
+static const struct field limits_fields[] = {
+	INT(limits, active_ms, 1, DAY_MS),
+	INT(limits, iterations, 1, ITERATIONS_MAX),
+	INT(limits, micro_usd, 1, MICRO_USD_MAX),
+	INT(limits, tokens, 1, TOKENS_MAX),
+	{.key = NULL},
+};
+static const struct field output_fields[] = {
+	FIELD(INTEGER, "generator", OF(GENERATOR, int64_t), RANGE(1, TOKENS_MAX)),
+	FIELD(INTEGER, "critic", OF(CRITIC, int64_t), RANGE(1, TOKENS_MAX)),
+	FIELD(INTEGER, "refiner", OF(REFINER, int64_t), RANGE(1, TOKENS_MAX)),
+	{.key = NULL},
+};
+static const struct field profile_fields[] = {
+	STRING(profile, name),
+	ENUM(profile, mode, mode_names),
+	ENUM(profile, stakes, stakes_names),
+	INT(profile, pass_score, 0, 100),
+	INT(profile, score_max, 10, 100),
+	INT(profile, severity_threshold, 1, 5),
+	FIELD(INTEGER, "gate_permille", AT(profile, gate_permille), RANGE(0, 1000), .nullable = true),
+	ALONE("categories"), ALONE("checks"), ALONE("constraints"), ALONE("iterations_over_3"), ALONE("limits"),
+	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("version"),
+	{.key = NULL},
+};
+static const struct field role_fields[] = {ALONE("generator"), ALONE("critic"), ALONE("refiner"), {.key = NULL}};
+static const struct field language_fields[] = {ALONE("en"), ALONE("ja"), {.key = NULL}};
+static const struct field prompt_fields[] = {
+	FIELD(TEXT, "generator", OF(GENERATOR, struct str)),
+	FIELD(TEXT, "critic", OF(CRITIC, struct str)),
+	FIELD(TEXT, "refiner", OF(REFINER, struct str)),
+	ALONE("rubric"),
+	{.key = NULL},
+};
+static const struct field rubric_field = FIELD(TEXT, "rubric", .offset = 0);
+static const struct field version_field = FIELD(INTEGER, "version", RANGE(VERSION, VERSION));
+/* clang-format on */
+
 struct reader {
 	struct arena *a;
-	struct err *err;
+	struct faults *faults;
+	const char *path; /* of the object, as "models.critic." */
 };
 
-#define REFUSE(r, ...) ERR_SET((r)->err, false, __VA_ARGS__)
-#define IN(r, fine, ...) ((fine) || (err_at((r)->err, __VA_ARGS__), false))
+#define REFUSE(r, format, ...) faults_add((r)->faults, NULL, "%s" format, (r)->path, __VA_ARGS__)
+#define PART(r, format, ...)                                                                       \
+	((struct reader){(r)->a, (r)->faults,                                                      \
+			 arena_printf((r)->a, "%s" format, (r)->path, __VA_ARGS__).p})
 
-static bool unfit(struct reader *r, const struct json *o, const char *key, const char *mend)
+static void unfit(const struct reader *r, const struct json *o, const char *key, const char *mend)
 {
 	const struct json *value = json_get(o, key);
 
-	if (!value)
-		return REFUSE(r, "%s: missing; give %s", key, mend);
-	return REFUSE(r, "%s: this %s does not fit; give %s", key, json_kind_name(json_kind(value)),
-		      mend);
+	if (value)
+		REFUSE(r, "%s: this %s does not fit; give %s", key,
+		       json_kind_name(json_kind(value)), mend);
+	else
+		REFUSE(r, "%s: missing; give %s", key, mend);
 }
 
-static bool read_int(struct reader *r, const struct json *o, const char *key, int64_t min,
-		     int64_t max, int64_t *out)
+static void unfit_field(const struct reader *r, const struct json *o, const struct field *f)
 {
-	char mend[80];
+	struct buf mend = BUF(200);
 
-	if (json_get_int(o, key, min, max, out))
-		return true;
-	snprintf(mend, sizeof(mend), "an integer from %" PRId64 " to %" PRId64, min, max);
-	return unfit(r, o, key, mend);
+	if (f->kind == INTEGER)
+		buf_printf(&mend, "an integer from %" PRId64 " to %" PRId64, f->min, f->max);
+	for (int i = 0; f->words && f->words[i]; i++)
+		buf_printf(&mend, "%s%s", i ? " or " : "", f->words[i]);
+	unfit(r, o, f->key, mend.n ? mend.p : "a text that is not empty");
+	buf_release(&mend);
 }
 
-/* Copied, NUL-terminated. */
-static bool read_text(struct reader *r, const struct json *o, const char *key, struct str *out)
+static void read_field(const struct reader *r, const struct json *o, const struct field *f,
+		       void *base)
 {
-	struct str s;
+	const struct json *value = json_get(o, f->key);
+	void *to = (char *)base + f->offset;
+	struct str text = {NULL, 0};
+	int place = 0;
 
-	if (!json_get_str(o, key, &s) || s.n == 0)
-		return unfit(r, o, key, "a text that is not empty");
-	*out = arena_str(r->a, s);
-	return true;
-}
-
-static bool is_null(const struct json *o, const char *key)
-{
-	const struct json *value = json_get(o, key);
-
-	return value && json_kind(value) == JSON_NULL;
-}
-
-/* One of @names, as its place among them. */
-static bool read_word(struct reader *r, const struct json *o, const char *key,
-		      const char *const *names, int *out)
-{
-	char mend[80] = "";
-	struct str s = {NULL, 0};
-
-	(void)json_get_str(o, key, &s);
-	*out = str_among(s, names);
-	if (*out >= 0)
-		return true;
-	for (int i = 0; names[i]; i++) {
-		size_t n = strlen(mend);
-		snprintf(mend + n, sizeof(mend) - n, "%s%s", i ? " or " : "", names[i]);
+	if (f->kind == OTHER || (f->optional && !value) ||
+	    (f->nullable && value && json_kind(value) == JSON_NULL))
+		return;
+	if (f->kind == INTEGER) {
+		if (!json_get_int(o, f->key, f->min, f->max, to))
+			unfit_field(r, o, f);
+		return;
 	}
-	return unfit(r, o, key, mend);
+	(void)json_get_str(o, f->key, &text);
+	if (f->words)
+		place = str_among(text, f->words);
+	if (text.n == 0 || place < 0)
+		unfit_field(r, o, f);
+	else if (f->kind == WORD)
+		*(int *)to = place;
+	else if (f->kind == TEXT)
+		*(struct str *)to = arena_str(r->a, text);
+	else if (!(*(const struct wire **)to = wire_named(text)))
+		REFUSE(r,
+		       "%s: there is no format \"%.*s\"; give one that wire.c lists, as \"openai\"",
+		       f->key, STR_ARG(text));
 }
 
-/* @object has no other keys than @keys, NULL at their end. */
-static bool only(struct reader *r, const struct json *object, const char *const *keys)
+/* No member but those of the list. */
+static void read_fields(const struct reader *r, const struct json *o, const struct field *list,
+			void *base)
 {
-	struct str name;
 	const struct json *value;
+	const struct field *f;
+	struct str name;
 
-	for (size_t i = 0; json_member(object, i, &name, &value); i++) {
-		if (str_among(name, keys) < 0)
-			return REFUSE(r, "%.*s: unknown; leave it out", STR_ARG(name));
+	for (size_t i = 0; json_member(o, i, &name, &value); i++) {
+		for (f = list; f->key && !str_is(name, f->key);)
+			f++;
+		if (!f->key)
+			REFUSE(r, "%.*s: unknown; leave it out", STR_ARG(name));
 	}
-	return true;
+	for (f = list; f->key; f++)
+		read_field(r, o, f, base);
 }
 
-static bool read_object(struct reader *r, const struct json *o, const char *key,
-			const char *const *keys, const struct json **out)
+/* The member @key, an object with these fields; NULL: it is none. */
+static const struct json *read_object(const struct reader *r, const struct json *o, const char *key,
+				      const struct field *list, void *base)
 {
-	*out = json_get(o, key);
-	if (json_kind(*out) != JSON_OBJECT)
-		return unfit(r, o, key, "an object");
-	return IN(r, only(r, *out, keys), "%s.", key);
+	const struct json *object = json_get(o, key);
+
+	if (json_kind(object) != JSON_OBJECT) {
+		unfit(r, o, key, "an object");
+		return NULL;
+	}
+	read_fields(&PART(r, "%s.", key), object, list, base);
+	return object;
 }
 
-/* The member @key: an array of at least @min items. */
-static bool read_array(struct reader *r, const struct json *o, const char *key, size_t min,
-		       const struct json **out, int *n)
+/* The member @key, an array of at least @min items; else one of none. */
+static const struct json *read_array(const struct reader *r, const struct json *o, const char *key,
+				     size_t min, int *n)
 {
 	const struct json *array = json_get(o, key);
+	bool fine = json_kind(array) == JSON_ARRAY && json_size(array) >= min;
 
-	if (json_kind(array) != JSON_ARRAY || json_size(array) < min)
-		return unfit(r, o, key, min ? "an array of one item or more" : "an array");
-	*out = array;
-	*n = (int)json_size(array);
-	return true;
+	if (!fine)
+		unfit(r, o, key, min ? "an array of one item or more" : "an array");
+	*n = fine ? (int)json_size(array) : 0;
+	return array;
 }
 
-static bool read_texts(struct reader *r, const struct json *o, const char *key, size_t min,
-		       const struct str **out, int *n)
+static const struct str *read_texts(const struct reader *r, const struct json *o, const char *key,
+				    size_t min, int *n)
 {
-	const struct json *array;
-
-	if (!read_array(r, o, key, min, &array, n))
-		return false;
+	const struct json *array = read_array(r, o, key, min, n);
 	struct str *text = arena_array(r->a, struct str, *n);
+
 	for (int i = 0; i < *n; i++) {
 		const struct json *item = json_item(array, (size_t)i);
-		if (json_kind(item) != JSON_STRING || json_str(item).n == 0)
-			return REFUSE(r, "%s[%d]: give a text that is not empty", key, i);
-		text[i] = arena_str(r->a, json_str(item));
+		if (json_kind(item) == JSON_STRING && json_str(item).n)
+			text[i] = arena_str(r->a, json_str(item));
+		else
+			REFUSE(r, "%s[%d]: give a text that is not empty", key, i);
 	}
-	*out = text;
-	return true;
+	return text;
 }
 
-/* Integers of an object, by a table with no key at its end. */
-struct int_key {
-	const char *key;
-	int64_t min, max;
-	size_t offset; /* of an int64_t in the struct */
-};
+/* --- models --- */
 
-static bool read_ints(struct reader *r, const struct json *o, const struct int_key *k, void *base)
+static void read_prices(const struct reader *r, const struct json *o, struct model *out)
 {
-	for (; k->key; k++) {
-		int64_t *field = (int64_t *)(void *)((char *)base + k->offset);
-		if (!read_int(r, o, k->key, k->min, k->max, field))
-			return false;
-	}
-	return true;
-}
-
-#define DAY_MS INT64_C(86400000)
-
-static bool read_price(struct reader *r, const struct json *o, struct price *out)
-{
-	static const char *const keys[] = {"cache_write", "cached",	   "in",
-					   "out",	  "valid_from_ms", NULL};
-	static const struct int_key ints[] = {
-		{"cached", 0, MICRO_USD_MAX, offsetof(struct price, cached)},
-		{"in", 0, MICRO_USD_MAX, offsetof(struct price, in)},
-		{"out", 0, MICRO_USD_MAX, offsetof(struct price, out)},
-		{"valid_from_ms", 0, INT64_MAX, offsetof(struct price, valid_from_ms)},
-		{0},
-	};
-
-	if (!only(r, o, keys) || !read_ints(r, o, ints, out))
-		return false;
-	out->cache_write = out->in; /* in profiles of before it had a price */
-	return !json_get(o, "cache_write") ||
-	       read_int(r, o, "cache_write", 0, MICRO_USD_MAX, &out->cache_write);
-}
-
-static bool read_prices(struct reader *r, const struct json *o, struct model *out)
-{
-	const struct json *array;
-
-	if (!read_array(r, o, "prices", 1, &array, &out->n_price))
-		return false;
+	const struct json *array = read_array(r, o, "prices", 1, &out->n_price);
 	struct price *price = arena_array(r->a, struct price, out->n_price);
+
 	for (int i = 0; i < out->n_price; i++) {
 		const struct json *item = json_item(array, (size_t)i);
-		if (json_kind(item) != JSON_OBJECT)
-			return REFUSE(r, "prices[%d]: give an object", i);
-		if (!IN(r, read_price(r, item, &price[i]), "prices[%d].", i))
-			return false;
+		if (json_kind(item) != JSON_OBJECT) {
+			REFUSE(r, "prices[%d]: give an object", i);
+			continue;
+		}
+		read_fields(&PART(r, "prices[%d].", i), item, price_fields, &price[i]);
+		if (!json_get(item, "cache_write"))
+			price[i].cache_write = price[i].in;
 		if (i > 0 && price[i].valid_from_ms <= price[i - 1].valid_from_ms)
-			return REFUSE(r,
-				      "prices[%d].valid_from_ms: not after the row before; "
-				      "order the rows by time",
-				      i);
+			REFUSE(r,
+			       "prices[%d].valid_from_ms: not after the row before; order the rows "
+			       "by time",
+			       i);
 	}
 	out->price = price;
-	return true;
 }
 
-static bool read_wire(struct reader *r, const struct json *o, const struct wire **out)
+static void read_model(const struct reader *r, const struct json *o, struct model *out)
 {
-	struct str name;
-
-	if (!read_text(r, o, "wire", &name))
-		return false;
-	*out = wire_named(name);
-	return *out ||
-	       REFUSE(r,
-		      "wire: there is no format \"%.*s\"; give one that wire.c lists, as \"openai\"",
-		      STR_ARG(name));
-}
-
-static bool read_model(struct reader *r, const struct json *o, struct model *out)
-{
-	static const char *const keys[] = {"id",
-					   "max_output_tokens",
-					   "max_tokens_field",
-					   "name",
-					   "prices",
-					   "provider",
-					   "reasoning_effort",
-					   "sampling",
-					   "schema_mode",
-					   "temperature_milli",
-					   "thinking",
-					   "timeout_ms",
-					   "tokens_per_kb",
-					   "wire",
-					   NULL};
-	static const struct int_key ints[] = {
-		{"max_output_tokens", 1, TOKENS_MAX, offsetof(struct model, max_output_tokens)},
-		{"temperature_milli", 0, 2000, offsetof(struct model, temperature_milli)},
-		{"timeout_ms", 1, DAY_MS, offsetof(struct model, timeout_ms)},
-		{"tokens_per_kb", 1, 100000, offsetof(struct model, tokens_per_kb)},
-		{0},
-	};
-	/* What it was called before; a stored profile is read again as it is. */
-	const char *thinking = json_get(o, "reasoning_effort") ? "reasoning_effort" : "thinking";
-	int field, sampling, schema_mode;
-
-	if (!only(r, o, keys) || !read_text(r, o, "id", &out->id) ||
-	    !read_text(r, o, "name", &out->name) || !read_text(r, o, "provider", &out->provider) ||
-	    !read_ints(r, o, ints, out) ||
-	    !read_word(r, o, "max_tokens_field", max_tokens_names, &field) ||
-	    !read_word(r, o, "sampling", sampling_names, &sampling) ||
-	    !read_word(r, o, "schema_mode", schema_mode_names, &schema_mode) ||
-	    !read_wire(r, o, &out->wire) || !read_prices(r, o, out))
-		return false;
-	out->max_tokens_field = str_c(max_tokens_names[field]);
-	out->sampling = (enum sampling)sampling;
-	out->schema_mode = (enum schema_mode)schema_mode;
-	return is_null(o, thinking) || read_text(r, o, thinking, &out->thinking);
+	read_fields(r, o, model_fields, out);
+	if (json_get(o, old_thinking.key))
+		read_field(r, o, &old_thinking, out);
+	else if (!json_get(o, "thinking"))
+		unfit(r, o, "thinking", "a text that is not empty, or null");
+	read_prices(r, o, out);
 }
 
 /* In mode oneshot nobody but the generator needs a model: null leaves the row empty. */
-static bool read_models(struct reader *r, const struct json *o, struct profile *out)
+static void read_models(const struct reader *r, const struct json *o, struct profile *out)
 {
-	const struct json *models;
+	const struct json *models = read_object(r, o, "models", role_fields, NULL);
 
-	if (!read_object(r, o, "models", role_names, &models))
-		return false;
-	for (int i = 0; i < N_ROLES; i++) {
+	for (int i = 0; models && i < N_ROLES; i++) {
 		const struct json *row = json_get(models, role_names[i]);
-		if (is_null(models, role_names[i]) && out->mode == MODE_ONESHOT &&
-		    i != ROLE_GENERATOR)
-			continue;
-		if (json_kind(row) != JSON_OBJECT)
-			return IN(r, unfit(r, models, role_names[i], "a model row"), "models.");
-		if (!IN(r, read_model(r, row, &out->model[i]), "models.%s.", role_names[i]))
-			return false;
+		if (json_kind(row) == JSON_OBJECT)
+			read_model(&PART(r, "models.%s.", role_names[i]), row, &out->model[i]);
+		else if (!row || json_kind(row) != JSON_NULL || out->mode != MODE_ONESHOT ||
+			 i == ROLE_GENERATOR)
+			unfit(&PART(r, "%s.", "models"), models, role_names[i], "a model row");
 	}
-	return true;
 }
 
-static bool read_output_tokens(struct reader *r, const struct json *o, struct profile *out)
+static void put_fields(struct json_out *o, const struct field *f, const void *base)
 {
-	static const struct int_key ints[] = {
-		{"critic", 1, TOKENS_MAX, ROLE_CRITIC * sizeof(int64_t)},
-		{"generator", 1, TOKENS_MAX, ROLE_GENERATOR * sizeof(int64_t)},
-		{"refiner", 1, TOKENS_MAX, ROLE_REFINER * sizeof(int64_t)},
-		{0},
-	};
-	const struct json *caps;
-
-	return read_object(r, o, "output_tokens", role_names, &caps) &&
-	       IN(r, read_ints(r, caps, ints, out->output_tokens), "output_tokens.");
+	for (; f->key; f++) {
+		const void *from = (const char *)base + f->offset;
+		if (f->kind == INTEGER)
+			json_put_int(o, f->key, *(const int64_t *)from);
+		else if (f->kind == TEXT)
+			json_put_str(o, f->key, *(const struct str *)from);
+		else if (f->kind == WORD)
+			json_put_str(o, f->key, str_c(f->words[*(const int *)from]));
+		else if (f->kind == WIRE)
+			json_put_str(o, f->key, str_c((*(const struct wire *const *)from)->name));
+	}
 }
 
-static bool read_limits(struct reader *r, const struct json *o, struct limits *out)
+void model_put(struct json_out *o, const char *key, const struct model *m)
 {
-	static const char *const keys[] = {"active_ms", "iterations", "micro_usd", "tokens", NULL};
-	static const struct int_key ints[] = {
-		{"active_ms", 1, DAY_MS, offsetof(struct limits, active_ms)},
-		{"iterations", 1, ITERATIONS_MAX, offsetof(struct limits, iterations)},
-		{"micro_usd", 1, MICRO_USD_MAX, offsetof(struct limits, micro_usd)},
-		{"tokens", 1, TOKENS_MAX, offsetof(struct limits, tokens)},
-		{0},
-	};
-	const struct json *limits;
-
-	return read_object(r, o, "limits", keys, &limits) &&
-	       IN(r, read_ints(r, limits, ints, out), "limits.");
+	json_open(o, key, '{');
+	put_fields(o, model_fields, m);
+	json_open(o, "prices", '[');
+	for (int i = 0; i < m->n_price; i++) {
+		json_open(o, NULL, '{');
+		put_fields(o, price_fields, &m->price[i]);
+		json_close(o, '}');
+	}
+	json_close(o, ']');
+	json_close(o, '}');
 }
+
+/* --- prompts --- */
 
 /* A template that does not show what the role works on would make it judge or mend nothing. */
-static bool read_template(struct reader *r, const struct json *o, enum role role, struct str *out)
+static void check_template(const struct reader *r, enum role role, struct str text)
 {
 	static const char *const must_show[N_ROLES][3] = {
 		[ROLE_GENERATOR] = {"{{task}}", "{{constraints}}"},
 		[ROLE_CRITIC] = {"{{draft}}", "{{constraints}}", "{{rubric}}"},
 		[ROLE_REFINER] = {"{{draft}}", "{{issues}}"},
 	};
+	struct err err;
 
-	if (!read_text(r, o, role_names[role], out))
-		return false;
-	if (prompt_check(*out, r->err) != ST_OK)
-		return IN(r, false, "%s: ", role_names[role]);
+	if (prompt_check(text, &err) != ST_OK) {
+		REFUSE(r, "%s: %s", role_names[role], err.text);
+		return;
+	}
 	for (int i = 0; i < 3 && must_show[role][i]; i++) {
-		if (str_find(*out, str_c(must_show[role][i]), 0) < 0)
-			return REFUSE(r, "%s: %s is not shown; put it where the role shall read it",
-				      role_names[role], must_show[role][i]);
+		if (str_find(text, str_c(must_show[role][i]), 0) < 0)
+			REFUSE(r, "%s: %s is not shown; put it where the role shall read it",
+			       role_names[role], must_show[role][i]);
 	}
-	return true;
 }
 
-static bool read_prompts(struct reader *r, const struct json *o, struct profile *out)
+static void read_prompts(const struct reader *r, const struct json *o, struct profile *out)
 {
-	static const char *const keys[] = {"critic", "generator", "refiner", "rubric", NULL};
-	const struct json *prompts, *texts;
+	const struct json *prompts = read_object(r, o, "prompts", language_fields, NULL);
 
-	if (!read_object(r, o, "prompts", language_names, &prompts))
-		return false;
-	for (int lang = 0; lang < N_LANGUAGES; lang++) {
+	for (int lang = 0; prompts && lang < N_LANGUAGES; lang++) {
 		const char *name = language_names[lang];
-		bool fine = read_object(r, prompts, name, keys, &texts);
-		if (!IN(r, fine, "prompts."))
-			return false;
-		for (int role = 0; fine && role < N_ROLES; role++)
-			fine = read_template(r, texts, (enum role)role, &out->prompt[lang][role]);
-		fine = fine && read_text(r, texts, "rubric", &out->rubric[lang]);
-		if (!IN(r, fine, "prompts.%s.", name))
-			return false;
-	}
-	return true;
-}
-
-static bool read_checks(struct reader *r, const struct json *o, struct profile *out)
-{
-	const struct json *array;
-
-	if (!read_array(r, o, "checks", 0, &array, &out->n_check))
-		return false;
-	if (out->n_check > CHECKS_MAX)
-		return REFUSE(r, "checks: more than %d; put terms of one kind into one check",
-			      CHECKS_MAX);
-	struct check *check = arena_array(r->a, struct check, out->n_check);
-	for (int i = 0; i < out->n_check; i++) {
-		if (check_read(r->a, json_item(array, (size_t)i), &check[i], r->err) != ST_OK)
-			return IN(r, false, "checks[%d]: ", i);
-		for (int k = 0; k < i; k++) {
-			if (str_eq(check[k].name, check[i].name))
-				return REFUSE(
-					r,
-					"checks[%d].name: \"%.*s\" is taken; give each check its own",
-					i, STR_ARG(check[i].name));
+		const struct json *texts = read_object(&PART(r, "%s.", "prompts"), prompts, name,
+						       prompt_fields, out->prompt[lang]);
+		struct reader part = PART(r, "prompts.%s.", name);
+		if (!texts)
+			continue;
+		read_field(&part, texts, &rubric_field, &out->rubric[lang]);
+		for (int role = 0; role < N_ROLES; role++) {
+			if (out->prompt[lang][role].p)
+				check_template(&part, (enum role)role, out->prompt[lang][role]);
 		}
 	}
-	out->check = check;
-	return true;
 }
 
 /* --- the whole --- */
 
-static bool read_name(struct reader *r, const struct json *o, struct str *out)
+static void read_checks(const struct reader *r, const struct json *o, struct profile *out)
 {
-	if (!read_text(r, o, "name", out))
-		return false;
-	return (out->n <= NAME_BYTES_MAX &&
-		str_only(*out, "abcdefghijklmnopqrstuvwxyz0123456789_-")) ||
-	       unfit(r, o, "name", "1 to 64 characters of a-z 0-9 - _");
-}
+	const struct json *array = read_array(r, o, "checks", 0, &out->n_check);
+	struct err err;
 
-static bool read_judgement(struct reader *r, const struct json *o, struct profile *out)
-{
-	static const struct int_key ints[] = {
-		{"pass_score", 0, 100, offsetof(struct profile, pass_score)},
-		{"score_max", 10, 100, offsetof(struct profile, score_max)},
-		{"severity_threshold", 1, 5, offsetof(struct profile, severity_threshold)},
-		{0},
-	};
-	int stakes;
-
-	if (!read_ints(r, o, ints, out) || !read_word(r, o, "stakes", stakes_names, &stakes))
-		return false;
-	if (out->score_max != 10 && out->score_max != 100)
-		return unfit(r, o, "score_max", "10 or 100");
-	out->stakes = (enum stakes)stakes;
-	out->gate = !is_null(o, "gate_permille");
-	return !out->gate || read_int(r, o, "gate_permille", 0, 1000, &out->gate_permille);
+	if (out->n_check > CHECKS_MAX) {
+		REFUSE(r, "checks: more than %d; put terms of one kind into one check", CHECKS_MAX);
+		return;
+	}
+	struct check *check = arena_array(r->a, struct check, out->n_check);
+	for (int i = 0; i < out->n_check; i++) {
+		if (check_read(r->a, json_item(array, (size_t)i), &check[i], &err) != ST_OK)
+			REFUSE(r, "checks[%d]: %s", i, err.text);
+		for (int k = 0; check[i].name.p && k < i; k++) {
+			if (str_eq(check[k].name, check[i].name))
+				REFUSE(r,
+				       "checks[%d].name: \"%.*s\" is taken; give each check its own",
+				       i, STR_ARG(check[i].name));
+		}
+	}
+	out->check = check;
 }
 
 /* What no single key can tell. */
-static bool check_rules(struct reader *r, const struct json *o, const struct profile *p)
+static void check_rules(const struct reader *r, const struct json *o, const struct profile *p)
 {
 	bool over_3;
 
 	if (!json_get_bool(o, "iterations_over_3", &over_3))
-		return unfit(r, o, "iterations_over_3", "true or false");
-	if (p->limits.iterations > ITERATIONS_UNASKED_MAX && !over_3)
-		return REFUSE(
-			r,
-			"limits.iterations: over 3 seldom pays; lower it, or set iterations_over_3: true");
+		unfit(r, o, "iterations_over_3", "true or false");
+	else if (p->limits.iterations > ITERATIONS_UNASKED_MAX && !over_3)
+		REFUSE(r,
+		       "limits.iterations: over %d seldom pays; lower it, or set "
+		       "iterations_over_3: true",
+		       ITERATIONS_UNASKED_MAX);
+	if (p->name.n > NAME_BYTES_MAX ||
+	    !str_only(p->name, "abcdefghijklmnopqrstuvwxyz0123456789_-"))
+		unfit(r, o, "name", "1 to 64 characters of a-z 0-9 - _");
+	if (p->score_max != 10 && p->score_max != 100)
+		unfit(r, o, "score_max", "10 or 100");
 	if (p->mode != MODE_ONESHOT &&
 	    str_eq(p->model[ROLE_CRITIC].id, p->model[ROLE_GENERATOR].id))
-		return REFUSE(
-			r, "models.critic.id: the generator's model may not judge its own drafts; "
-			   "give the critic another one");
+		REFUSE(r,
+		       "%s: the generator's model may not judge its own drafts; give the critic "
+		       "another one",
+		       "models.critic.id");
 	for (int i = 0; i < N_ROLES; i++) {
 		const struct model *m = &p->model[i];
 		if (m->id.p && p->output_tokens[i] > m->max_output_tokens)
-			return REFUSE(
-				r,
-				"output_tokens.%s: over the model's max_output_tokens; at most %" PRId64,
-				role_names[i], m->max_output_tokens);
+			REFUSE(r,
+			       "output_tokens.%s: over the model's max_output_tokens; at most %" PRId64,
+			       role_names[i], m->max_output_tokens);
 		if (m->id.p && p->output_tokens[i] <= model_thinking_tokens(m))
-			return REFUSE(
-				r,
-				"output_tokens.%s: the model may use them all for thinking; give "
-				"more than its thinking tokens, %" PRId64,
-				role_names[i], model_thinking_tokens(m));
+			REFUSE(r,
+			       "output_tokens.%s: the model may use them all for thinking; give "
+			       "more than its thinking tokens, %" PRId64,
+			       role_names[i], model_thinking_tokens(m));
 	}
-	return true;
 }
 
-static bool read_profile(struct reader *r, const struct json *o, struct profile *out)
+static void read_all(const struct reader *r, const struct json *o, struct profile *out)
 {
-	static const char *const keys[] = {"categories",
-					   "checks",
-					   "constraints",
-					   "gate_permille",
-					   "iterations_over_3",
-					   "limits",
-					   "mode",
-					   "models",
-					   "name",
-					   "output_tokens",
-					   "pass_score",
-					   "prompts",
-					   "score_max",
-					   "severity_threshold",
-					   "stakes",
-					   "version",
-					   NULL};
+	const int n_before = r->faults->n;
 	int64_t version;
-	int mode;
 
-	if (json_kind(o) != JSON_OBJECT)
-		return REFUSE(r, "a profile is a JSON object");
-	if (!read_int(r, o, "version", VERSION, VERSION, &version) || !only(r, o, keys) ||
-	    !read_name(r, o, &out->name) || !read_word(r, o, "mode", mode_names, &mode))
-		return false;
-	out->mode = (enum mode)mode;
-	return read_limits(r, o, &out->limits) && read_judgement(r, o, out) &&
-	       read_models(r, o, out) && read_output_tokens(r, o, out) && read_prompts(r, o, out) &&
-	       read_texts(r, o, "categories", 1, &out->category, &out->n_category) &&
-	       read_texts(r, o, "constraints", 0, &out->constraint, &out->n_constraint) &&
-	       read_checks(r, o, out) && check_rules(r, o, out);
+	read_field(r, o, &version_field, &version);
+	read_fields(r, o, profile_fields, out);
+	out->gate = json_kind(json_get(o, "gate_permille")) == JSON_INT;
+	(void)read_object(r, o, "limits", limits_fields, &out->limits);
+	(void)read_object(r, o, "output_tokens", output_fields, out->output_tokens);
+	read_models(r, o, out);
+	read_prompts(r, o, out);
+	out->category = read_texts(r, o, "categories", 1, &out->n_category);
+	out->constraint = read_texts(r, o, "constraints", 0, &out->n_constraint);
+	read_checks(r, o, out);
+	if (r->faults->n == n_before)
+		check_rules(r, o, out);
 }
 
 /* Another text of the same meaning would have another hash. */
-static bool is_canonical(struct reader *r, const struct json *root, struct str text)
+static bool is_canonical(const struct json *root, struct str text)
 {
 	struct buf canonical = BUF(text.n);
 
 	bool fine = json_canonical(root, &canonical) == ST_OK && str_eq(buf_view(&canonical), text);
 	buf_release(&canonical);
-	return fine ||
-	       REFUSE(r,
-		      "the text is not canonical JSON: keys sorted, no white space, integers only");
+	return fine;
 }
 
-enum status profile_read(struct arena *a, struct str canonical_json, const struct profile **out,
-			 struct err *err)
+const struct profile *profile_read(struct arena *a, struct str canonical_json,
+				   struct faults *faults)
 {
-	struct reader r = {a, err};
+	const struct reader r = {a, faults, ""};
+	const int n_before = faults->n;
 	struct profile *profile = arena_array(a, struct profile, 1);
 	struct json *root;
+	struct err err;
 
-	if (json_read(canonical_json, &root, err) != JSON_FINE)
-		return ST_INVALID;
-	bool fine = is_canonical(&r, root, canonical_json) && read_profile(&r, root, profile);
+	if (json_read(canonical_json, &root, &err) != JSON_FINE) {
+		faults_add(faults, NULL, "%s", err.text);
+		return NULL;
+	}
+	if (!is_canonical(root, canonical_json))
+		faults_add(
+			faults, NULL,
+			"the text is not canonical JSON: keys sorted, no white space, integers only");
+	else if (json_kind(root) != JSON_OBJECT)
+		faults_add(faults, NULL, "a profile is a JSON object");
+	else
+		read_all(&r, root, profile);
 	json_free(root);
-	if (!fine)
-		return ST_INVALID;
+	if (faults->n > n_before)
+		return NULL;
 	profile->json = arena_str(a, canonical_json);
 	sha256(profile->json, profile->sha);
-	*out = profile;
-	return ST_OK;
+	return profile;
 }

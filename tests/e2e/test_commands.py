@@ -421,8 +421,8 @@ def test_report_counts_what_is_in_the_trail(run, stack, shown):
     for word in ("max_iterations", "critique_invalid", "generator", "critic", "refiner", "p95", "USD", "before", "after"):
         assert word in text
     for form in ([], ["--json"]):
-        unknown = run("report", "--batch", "none of that name", *form, check=False)
-        assert unknown.returncode == 65 and "no job of a batch of this name" in unknown.stderr and not unknown.stdout
+        unknown = run("report", "--batch", "none of that name", *form, status=65)
+        assert "no job of a batch of this name" in unknown.stderr and not unknown.stdout
 
 
 def test_reading_commands_need_no_more_than_to_read(run, stack, shown):

@@ -183,17 +183,16 @@ static struct str fit_values(struct fuzz *f, struct str text)
 static void a_profile_keeps_the_rules_or_is_refused(struct fuzz *f)
 {
 	struct str text = fuzz_mutate(f, profiles, sizeof(profiles) / sizeof(*profiles));
-	const struct profile *profile;
-	struct err err = {""};
+	struct faults faults = {.tell = check_fault, .owner = f};
 
 	for (int i = fuzz_draw(f, 3); i > 0; i--)
 		text = fit_values(f, text);
 	if (fuzz_chance(f, 80))
 		text = canonical(f->a, text);
-	if (profile_read(f->a, text, &profile, &err) == ST_OK)
+	const struct profile *profile = profile_read(f->a, text, &faults);
+	FUZZ_TRUE(f, (profile != NULL) == (faults.n == 0));
+	if (profile)
 		check_profile(f, profile, text);
-	else
-		FUZZ_TRUE(f, err.text[0] && text_is_utf8(str_c(err.text)));
 }
 
 int main(void)

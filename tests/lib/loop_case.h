@@ -104,12 +104,13 @@ static inline const struct profile *case_profile(struct arena *a, struct str jso
 {
 	struct buf canonical = BUF(CASE_BYTES_MAX);
 	struct json *doc = case_json(json);
-	const struct profile *profile;
-	struct err err = {""};
+	struct faults faults = {.tell = NULL};
+	const struct profile *profile = NULL;
 
-	if (json_canonical(doc, &canonical) != ST_OK ||
-	    profile_read(a, buf_view(&canonical), &profile, &err) != ST_OK)
-		case_die("the profile: %s", err.text);
+	if (json_canonical(doc, &canonical) == ST_OK)
+		profile = profile_read(a, buf_view(&canonical), &faults);
+	if (!profile)
+		case_die("the profile: %s", faults.first.text);
 	json_free(doc);
 	buf_release(&canonical);
 	return profile;

@@ -235,6 +235,20 @@ static void faults_have_file_line_and_mend(void **state)
 		     12, "checks[1]: ");
 }
 
+static void all_faults_of_a_profile_are_told(void **state)
+{
+	write_note("severity_treshold: 2\nstakes: mid\npass_score: 101\n"
+		   "limits: {tokens: 0}\nchecks:\n  - {name: a, type: wrds}\n");
+	assert_int_equal(count_faults(), 1); /* two maps of limits are no YAML for us */
+	write_note("severity_treshold: 2\nstakes: mid\npass_score: 101\n"
+		   "output_tokens: {critic: 0}\nchecks:\n  - {name: a, type: wrds}\n");
+	assert_int_equal(count_faults(), 5);
+	assert_non_null(strstr(faults, "note.yaml:9: stakes: "));
+	assert_non_null(strstr(faults, "note.yaml:10: pass_score: "));
+	assert_non_null(strstr(faults, "note.yaml:11: output_tokens.critic: "));
+	assert_non_null(strstr(faults, "note.yaml:13: checks[0]: "));
+}
+
 static void a_profile_bears_the_name_of_its_file(void **state)
 {
 	FILE *f = fopen(path, "w");
@@ -269,7 +283,7 @@ static void missing_folders_and_prompts_are_named(void **state)
 	faults[0] = '\0';
 	settings.prompts_dir = "/nowhere";
 	write_note("");
-	assert_int_equal(count_faults(), N_LANGUAGES * (N_ROLES + 1) + 1);
+	assert_int_equal(count_faults(), N_LANGUAGES * (N_ROLES + 1));
 	assert_non_null(strstr(faults, "/nowhere/ja/rubric.txt: cannot be opened"));
 	settings.prompts_dir = "config/prompts";
 	settings.profiles_dir = "config/schema";
@@ -315,6 +329,7 @@ int main(void)
 		TEST(a_profile_is_named_by_what_it_says_not_by_how),
 		TEST(in_mode_oneshot_a_critic_is_not_needed),
 		TEST(faults_have_file_line_and_mend),
+		TEST(all_faults_of_a_profile_are_told),
 		TEST(a_profile_bears_the_name_of_its_file),
 		TEST(models_must_exist_and_the_critic_be_another),
 		TEST(missing_folders_and_prompts_are_named),

@@ -1,4 +1,4 @@
-#include "app/fault.h"
+#include "base/fault.h"
 
 void faults_add(struct faults *f, const char *place, const char *format, ...)
 {
@@ -10,7 +10,8 @@ void faults_add(struct faults *f, const char *place, const char *format, ...)
 	va_end(args);
 	if (place)
 		err_at(&err, "%s: ", place);
-	f->n++;
+	if (f->n++ == 0)
+		f->first = err;
 	if (f->tell)
 		f->tell(f->owner, &err);
 }
