@@ -34,10 +34,6 @@ struct provider {
 	const char *no_proxy;	   /* hosts to reach without it, commas between; NULL: none */
 };
 
-struct model_limits { /* of one model; 0 = none */
-	int64_t requests_per_minute, concurrency;
-};
-
 struct settings {
 	struct arena *arena;
 	const char *path; /* of the file; NULL: defaults alone */
@@ -65,7 +61,6 @@ struct settings {
 	const struct provider *provider;
 	int n_provider;
 	const struct model *model;
-	const struct model_limits *model_limits; /* of model i */
 	int n_model;
 };
 

@@ -51,7 +51,10 @@ struct model {		     /* capability row */
 	struct str thinking;	     /* a level's word, or tokens in digits; absent = not sent */
 	const struct price *price;   /* by valid_from, at least one */
 	int n_price;
-	int64_t sunset_ms; /* Unix time from which on it is not served; 0: none. Of the settings, no part of a profile */
+	/* Of the settings, no part of a profile; 0: none */
+	int64_t sunset_ms; /* Unix time from which on it is not served */
+	int64_t requests_per_minute,
+		concurrency; /* limits of all workers together, of one worker */
 };
 
 /* `thinking` as a number of tokens; -1: it is none. */

@@ -12,10 +12,9 @@ enum { JSON_BYTES_MAX = 4 << 20 };
 
 enum kind {
 	TEXT,
-	INTEGER, /* what is none stays text, for profile_read() to refuse: it knows the range */
-	BOOLEAN,
+	PLAIN, /* an integer or a boolean */
 	TEXTS,
-	CHECKS, /* maps, whose scalars are typed as they look: check_read() knows the arguments */
+	CHECKS, /* maps; check_read() knows the arguments */
 	MODEL,	/* the name of a model row, which takes its place */
 };
 
@@ -30,22 +29,22 @@ static const struct profile_key {
 } keys[] = {
 	{NULL, "name", TEXT, NULL},
 	{NULL, "mode", TEXT, "critic_refiner"},
-	{NULL, "pass_score", INTEGER, "80"},
-	{NULL, "score_max", INTEGER, "100"},
-	{NULL, "severity_threshold", INTEGER, "3"},
+	{NULL, "pass_score", PLAIN, "80"},
+	{NULL, "score_max", PLAIN, "100"},
+	{NULL, "severity_threshold", PLAIN, "3"},
 	{NULL, "stakes", TEXT, "normal"},
-	{NULL, "gate_permille", INTEGER, NULL},
-	{NULL, "iterations_over_3", BOOLEAN, "false"},
+	{NULL, "gate_permille", PLAIN, NULL},
+	{NULL, "iterations_over_3", PLAIN, "false"},
 	{NULL, "categories", TEXTS, NULL},
 	{NULL, "constraints", TEXTS, NULL},
 	{NULL, "checks", CHECKS, NULL},
-	{limits, "iterations", INTEGER, "2"},
-	{limits, "tokens", INTEGER, "50000"},
-	{limits, "micro_usd", INTEGER, NULL},
-	{limits, "active_ms", INTEGER, "30000"},
-	{output_tokens, "generator", INTEGER, "2000"},
-	{output_tokens, "critic", INTEGER, "1000"},
-	{output_tokens, "refiner", INTEGER, "2000"},
+	{limits, "iterations", PLAIN, "2"},
+	{limits, "tokens", PLAIN, "50000"},
+	{limits, "micro_usd", PLAIN, NULL},
+	{limits, "active_ms", PLAIN, "30000"},
+	{output_tokens, "generator", PLAIN, "2000"},
+	{output_tokens, "critic", PLAIN, "1000"},
+	{output_tokens, "refiner", PLAIN, "2000"},
 	{models, "generator", MODEL, NULL},
 	{models, "critic", MODEL, NULL},
 	{models, "refiner", MODEL, NULL},
@@ -69,50 +68,24 @@ static const char *place(const struct reader *r, int line)
 
 /* --- values --- */
 
-static void put_typed(struct reader *r, const char *key, const struct yaml *y, enum kind kind)
+/* A plain scalar is the integer, boolean or text that it looks like, unless only a text is wanted: profile_read() knows what may be. */
+static void put_value(struct reader *r, const char *key, const struct yaml *y, bool is_text)
 {
+	bool is_plain = y->kind == YAML_SCALAR && !y->quoted && !is_text;
 	int64_t number;
 
-	if (kind == INTEGER && !y->quoted && str_to_int(y->text, INT64_MIN, INT64_MAX, &number))
+	if (is_plain && str_to_int(y->text, INT64_MIN, INT64_MAX, &number)) {
 		json_put_int(&r->json, key, number);
-	else if (kind == BOOLEAN && !y->quoted && str_is(y->text, "true"))
-		json_put_bool(&r->json, key, true);
-	else if (kind == BOOLEAN && !y->quoted && str_is(y->text, "false"))
-		json_put_bool(&r->json, key, false);
-	else
+	} else if (is_plain && (str_is(y->text, "true") || str_is(y->text, "false"))) {
+		json_put_bool(&r->json, key, str_is(y->text, "true"));
+	} else if (y->kind == YAML_SCALAR) {
 		json_put_str(&r->json, key, y->text);
-}
-
-/* A plain scalar is the integer, boolean or text that it looks like. */
-static enum kind looks_like(const struct yaml *y)
-{
-	if (str_is(y->text, "true") || str_is(y->text, "false"))
-		return BOOLEAN;
-	return INTEGER;
-}
-
-static void put_any(struct reader *r, const char *key, const struct yaml *y)
-{
-	if (y->kind == YAML_SCALAR) {
-		put_typed(r, key, y, looks_like(y));
-		return;
+	} else {
+		json_open(&r->json, key, y->kind == YAML_MAP ? '{' : '[');
+		for (const struct yaml *child = y->child; child; child = child->next)
+			put_value(r, child->key.p, child, is_text);
+		json_close(&r->json, y->kind == YAML_MAP ? '}' : ']');
 	}
-	json_open(&r->json, key, y->kind == YAML_MAP ? '{' : '[');
-	for (const struct yaml *child = y->child; child; child = child->next)
-		put_any(r, child->key.p, child);
-	json_close(&r->json, y->kind == YAML_MAP ? '}' : ']');
-}
-
-static void put_list(struct reader *r, const struct profile_key *k, const struct yaml *y)
-{
-	json_open(&r->json, k->key, '[');
-	for (const struct yaml *child = y ? y->child : NULL; child; child = child->next) {
-		if (k->kind == CHECKS || child->kind != YAML_SCALAR)
-			put_any(r, NULL, child);
-		else
-			json_put_str(&r->json, NULL, child->text);
-	}
-	json_close(&r->json, ']');
 }
 
 /* The refiner is the generator's model unless another is named. */
@@ -147,19 +120,18 @@ static void put_key(struct reader *r, const struct profile_key *k)
 {
 	const struct yaml *y =
 		yaml_get(k->section ? yaml_get(r->root, k->section) : r->root, k->key);
-	struct yaml fallback = {.text = str_c(k->fallback)};
 	bool is_list = k->kind == TEXTS || k->kind == CHECKS;
+	const struct yaml fallback = {.kind = is_list ? YAML_LIST : YAML_SCALAR,
+				      .text = str_c(k->fallback)};
 
-	if (y && y->kind != (is_list ? YAML_LIST : YAML_SCALAR))
+	if (y && y->kind != fallback.kind)
 		faults_add(r->faults, place(r, y->line), "%s%s%s: give a %s",
 			   k->section ? k->section : "", k->section ? "." : "", k->key,
 			   is_list ? "list" : "single value");
-	else if (is_list)
-		put_list(r, k, y);
 	else if (k->kind == MODEL)
 		put_model(r, k->key, y);
-	else if (y || k->fallback)
-		put_typed(r, k->key, y ? y : &fallback, k->kind);
+	else if (y || is_list || k->fallback)
+		put_value(r, k->key, y ? y : &fallback, k->kind == TEXT || k->kind == TEXTS);
 	else
 		json_put_null(&r->json, k->key);
 }

@@ -317,8 +317,7 @@ static enum status open_services(struct runs *rs, struct err *err)
 		if (settings_endpoint(s, rs->arena, v->model, &v->endpoint, err) != ST_OK)
 			return ST_INVALID;
 		v->limit = limit_new(rs->c.reactor, v->model->name.p,
-				     s->model_limits[i].requests_per_minute,
-				     s->model_limits[i].concurrency);
+				     s->model[i].requests_per_minute, s->model[i].concurrency);
 		rs->n_service++;
 	}
 	return ST_OK;

@@ -41,20 +41,16 @@ static void read_map(struct settings_reader *r, const struct yaml *map, struct s
 	for (const struct yaml *y = map->child; y; y = y->next) {
 		struct str key =
 			prefix.n ? arena_printf(r->a, "%s.%s", prefix.p, y->key.p) : y->key;
-		int i = setting_index(key);
 		bool is_model = str_is(prefix, "models");
 		if ((is_model || str_is(prefix, "providers")) &&
-		    !settings_add(r, is_model, y->key, settings_line(r, y)))
+		    !settings_instance(r, is_model ? IN_MODEL : IN_PROVIDER, y->key,
+				       settings_line(r, y)))
 			continue;
-		if (i >= 0)
-			settings_set(r, i, key, y, settings_line(r, y));
-		else if (!setting_is_section(key))
-			settings_unknown(r, settings_line(r, y), key);
-		else if (y->kind == YAML_MAP)
+		bool is_section = setting_is_section(key);
+		if (is_section && y->kind == YAML_MAP)
 			read_map(r, y, key);
-		else if (y->kind == YAML_LIST || y->text.n > 0)
-			faults_add(r->faults, settings_line(r, y).place, "%s: give keys under it",
-				   key.p);
+		else if (!is_section || y->kind == YAML_LIST || y->text.n > 0)
+			settings_set(r, key, y, settings_line(r, y));
 	}
 }
 
@@ -108,34 +104,32 @@ static struct str option_of(struct arena *a, struct str variable)
 	return arena_printf(a, "kafka.options.%s", p);
 }
 
-/* What can stand for NAME in a row of the section: the i-th provider or model of now; absent past the end. */
-static struct str name_at(const struct settings_reader *r, enum setting_section section, int i)
+/* @key if @variable is the one that sets it; else absent, and it was offered. */
+static struct str fits(struct settings_reader *r, struct str variable, struct str key,
+		       struct suggest *s)
 {
-	if (section == IN_SETTINGS && i == 0)
-		return STR_OF(""); /* there is no NAME */
-	if (section == IN_PROVIDER && i < r->out->n_provider)
-		return r->provider[i].name;
-	if (section == IN_MODEL && i < r->out->n_model)
-		return r->model[i].row.name;
-	return (struct str){NULL, 0};
+	struct str known = variable_of(r->a, key);
+
+	suggest_offer(s, known);
+	return str_eq(variable, known) ? key : (struct str){NULL, 0};
 }
 
 /* The key that a variable sets; absent: none, and each variable that there is was offered. */
 static struct str key_of(struct settings_reader *r, struct str variable, struct suggest *s)
 {
+	struct str key = {NULL, 0};
 	const struct setting *setting;
-	struct str name;
 
-	for (int i = 0; (setting = setting_at(i)); i++) {
-		for (int k = 0; (name = name_at(r, setting->section, k)).p; k++) {
-			struct str key = setting_key(r->a, setting, name);
-			struct str known = variable_of(r->a, key);
-			if (str_eq(variable, known))
-				return key;
-			suggest_offer(s, known);
+	for (int i = 0; !key.p && (setting = setting_at(i)); i++) {
+		if (setting->section == IN_SETTINGS)
+			key = fits(r, variable, str_c(setting->doc.key), s);
+		for (int k = 0; !key.p && k < r->n_instance; k++) {
+			if (setting->section == r->instance[k].section)
+				key = fits(r, variable,
+					   setting_key(r->a, setting, r->instance[k].name), s);
 		}
 	}
-	return (struct str){NULL, 0};
+	return key;
 }
 
 static void read_variable(struct settings_reader *r, struct str variable, const char *value)
@@ -149,7 +143,7 @@ static void read_variable(struct settings_reader *r, struct str variable, const 
 	if (!key.p)
 		key = key_of(r, variable, &s);
 	if (key.p)
-		settings_set(r, setting_index(key), key, &scalar, origin);
+		settings_set(r, key, &scalar, origin);
 	else
 		faults_add(r->faults, origin.place, "unknown; %s%.*s",
 			   s.best.p ? "did you mean " : "unset it", STR_ARG(s.best));
@@ -175,12 +169,8 @@ static void read_flag(struct settings_reader *r, const struct flag *flag)
 	struct yaml scalar = {.text = arena_str(r->a, str_c(flag->value)), .quoted = true};
 	struct str key = arena_str(r->a, str_c(flag->key));
 	struct origin origin = {arena_printf(r->a, "flag --%s", flag->key).p, NULL};
-	int i = setting_index(key);
 
-	if (i >= 0)
-		settings_set(r, i, key, &scalar, origin);
-	else
-		settings_unknown(r, origin, key);
+	settings_set(r, key, &scalar, origin);
 }
 
 /* --- the whole --- */
@@ -193,8 +183,9 @@ bool settings_read(struct arena *a, const char *path, const struct flag *flag, i
 		.a = a,
 		.out = out,
 		.faults = faults,
-		.provider = arena_array(a, struct provider, PROVIDERS_MAX),
-		.model = arena_array(a, struct model_entry, MODELS_MAX),
+		.instance = arena_array(a, struct instance, 2 * INSTANCES_MAX),
+		.provider = arena_array(a, struct provider, INSTANCES_MAX),
+		.model = arena_array(a, struct model, INSTANCES_MAX),
 		.option = arena_array(a, struct kafka_option, OPTIONS_MAX),
 	};
 

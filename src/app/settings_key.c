@@ -25,7 +25,7 @@ static enum relation relate(const struct setting *setting, struct str key)
 		if (part.n == 0 || !(str_is(want, "NAME") || str_eq(want, part)))
 			return OTHER;
 	}
-	return pattern.n ? BEGINNING : SAME;
+	return pattern.n || setting->kind == SETTING_OPTIONS ? BEGINNING : SAME;
 }
 
 int setting_index(struct str key)
@@ -46,7 +46,7 @@ bool setting_is_section(struct str key)
 	return false;
 }
 
-struct str setting_instance(struct str key)
+struct str setting_name(struct str key)
 {
 	struct str section = next_part(&key);
 

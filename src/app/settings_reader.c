@@ -2,7 +2,6 @@
 
 #include "app/suggest.h"
 #include "io/pg.h"
-#include "settings_value.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,12 +14,16 @@ struct origin settings_line(struct settings_reader *r, const struct yaml *y)
 			       r->out->directory};
 }
 
-void settings_unknown(struct settings_reader *r, struct origin origin, struct str key)
+static void refuse_unknown(struct settings_reader *r, struct str key, struct origin origin)
 {
 	struct suggest s = {.wanted = key};
-	struct str name = setting_instance(key);
+	struct str name = setting_name(key);
 	const struct setting *setting;
 
+	if (setting_is_section(key)) {
+		faults_add(r->faults, origin.place, "%.*s: give keys under it", STR_ARG(key));
+		return;
+	}
 	for (int i = 0; (setting = setting_at(i)); i++)
 		suggest_offer(&s, setting_key(r->a, setting, name.n ? name : STR_OF("NAME")));
 	faults_add(r->faults, origin.place, "%.*s: unknown; %s%.*s", STR_ARG(key),
@@ -60,72 +63,56 @@ void settings_defaults(struct settings_reader *r)
 	set_defaults(r, IN_SETTINGS, r->out);
 }
 
-/* --- providers and models: they come to be when a key of theirs is set --- */
+/* --- providers and models --- */
 
-static bool may_add(struct settings_reader *r, struct str name, int n, int most,
-		    struct origin origin)
+static struct instance *add_instance(struct settings_reader *r, enum setting_section section,
+				     struct str name, struct origin origin)
 {
-	bool fine = name.n > 0 && name.n <= NAME_BYTES_MAX &&
-		    str_only(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
+	bool is_model = section == IN_MODEL;
+	int *n = is_model ? &r->out->n_model : &r->out->n_provider;
 
-	if (!fine)
+	if (name.n == 0 || name.n > NAME_BYTES_MAX ||
+	    !str_only(name, "abcdefghijklmnopqrstuvwxyz0123456789-"))
 		faults_add(r->faults, origin.place,
 			   "\"%.*s\" is no name here; give 1 to %d characters of a-z 0-9 -",
 			   STR_ARG(name), NAME_BYTES_MAX);
-	else if (n == most)
-		faults_add(r->faults, origin.place, "more than %d of a kind; leave some out", most);
-	return fine && n < most;
+	else if (*n == INSTANCES_MAX)
+		faults_add(r->faults, origin.place, "more than %d of a kind; leave some out",
+			   INSTANCES_MAX);
+	else {
+		struct instance *new = &r->instance[r->n_instance++];
+		*new = (struct instance){
+			.section = section, .name = arena_str(r->a, name), .place = origin.place};
+		new->row = is_model ? (void *)&r->model[*n] : (void *)&r->provider[*n];
+		*(struct str *)new->row = new->name; /* first in both */
+		(*n)++;
+		set_defaults(r, section, new->row);
+		return new;
+	}
+	return NULL;
 }
 
-static struct provider *add_provider(struct settings_reader *r, struct str name)
+static void set_openai_url(struct settings_reader *r, struct provider *provider)
 {
-	struct provider *provider = &r->provider[r->out->n_provider++];
 	struct str key = STR("providers.openai.base_url");
-	const char *url = getenv("OPENAI_BASE_URL");
+	struct origin variable = {"environment variable OPENAI_BASE_URL", NULL};
+	struct yaml url = {.text = str_c(getenv("OPENAI_BASE_URL")), .quoted = true};
 
-	provider->name = arena_str(r->a, name);
-	set_defaults(r, IN_PROVIDER, provider);
-	if (str_is(name, "openai") && url && *url) {
-		struct yaml value = {.text = str_c(url), .quoted = true};
-		struct origin variable = {"environment variable OPENAI_BASE_URL", NULL};
-		(void)store(r, setting_at(setting_index(key)), key, &value, variable, provider);
-	}
-	return provider;
+	if (str_is(provider->name, "openai") && url.text.n)
+		(void)store(r, setting_at(setting_index(key)), key, &url, variable, provider);
 }
 
-static struct provider *provider_of(struct settings_reader *r, struct str name,
-				    struct origin origin)
+struct instance *settings_instance(struct settings_reader *r, enum setting_section section,
+				   struct str name, struct origin origin)
 {
-	int n = r->out->n_provider;
-
-	for (int i = 0; i < n; i++) {
-		if (str_eq(r->provider[i].name, name))
-			return &r->provider[i];
+	for (int i = 0; i < r->n_instance; i++) {
+		if (r->instance[i].section == section && str_eq(r->instance[i].name, name))
+			return &r->instance[i];
 	}
-	return may_add(r, name, n, PROVIDERS_MAX, origin) ? add_provider(r, name) : NULL;
-}
-
-static struct model_entry *model_of(struct settings_reader *r, struct str name,
-				    struct origin origin)
-{
-	int n = r->out->n_model;
-
-	for (int i = 0; i < n; i++) {
-		if (str_eq(r->model[i].row.name, name))
-			return &r->model[i];
-	}
-	if (!may_add(r, name, n, MODELS_MAX, origin))
-		return NULL;
-	struct model_entry *entry = &r->model[r->out->n_model++];
-	entry->row.name = arena_str(r->a, name);
-	entry->place = origin.place;
-	set_defaults(r, IN_MODEL, entry);
-	return entry;
-}
-
-bool settings_add(struct settings_reader *r, bool is_model, struct str name, struct origin origin)
-{
-	return is_model ? model_of(r, name, origin) != NULL : provider_of(r, name, origin) != NULL;
+	struct instance *new = add_instance(r, section, name, origin);
+	if (new &&section == IN_PROVIDER)
+		set_openai_url(r, new->row);
+	return new;
 }
 
 /* --- kafka.options --- */
@@ -151,20 +138,19 @@ static bool option_is_fine(struct settings_reader *r, const struct kafka_option 
 	return false;
 }
 
-static void set_option(struct settings_reader *r, struct str property, const struct yaml *value,
+static void set_option(struct settings_reader *r, struct str key, const struct yaml *value,
 		       struct origin origin)
 {
-	struct kafka_option option = {arena_str(r->a, property).p, value->text.p};
+	struct kafka_option option = {key.p + strlen("kafka.options."), value->text.p};
 	int i = 0;
 
 	if (value->kind != YAML_SCALAR) {
-		faults_add(r->faults, origin.place, "kafka.options.%.*s: give one word or text",
-			   STR_ARG(property));
+		faults_add(r->faults, origin.place, "%s: give one word or text", key.p);
 		return;
 	}
 	if (!option_is_fine(r, &option, origin))
 		return;
-	while (i < r->out->n_kafka_option && !str_is(property, r->option[i].key))
+	while (i < r->out->n_kafka_option && strcmp(option.key, r->option[i].key) != 0)
 		i++;
 	if (i == OPTIONS_MAX) {
 		faults_add(r->faults, origin.place, "kafka.options: more than %d", OPTIONS_MAX);
@@ -173,21 +159,6 @@ static void set_option(struct settings_reader *r, struct str property, const str
 	if (i == r->out->n_kafka_option)
 		r->out->n_kafka_option++;
 	r->option[i] = option;
-}
-
-static void set_options(struct settings_reader *r, struct str key, const struct yaml *value,
-			struct origin origin)
-{
-	const size_t n_prefix = strlen("kafka.options.");
-
-	if (key.n > n_prefix)
-		set_option(r, str_sub(key, n_prefix, key.n), value, origin);
-	else if (value->kind == YAML_MAP)
-		for (const struct yaml *y = value->child; y; y = y->next)
-			set_option(r, y->key, y, settings_line(r, y));
-	else if (value->text.n > 0 || value->kind == YAML_LIST)
-		faults_add(r->faults, origin.place,
-			   "kafka.options: give properties as keys under it");
 }
 
 /* --- prices --- */
@@ -216,13 +187,13 @@ static void read_price(struct settings_reader *r, struct str prices, const struc
 		struct str key = arena_printf(r->a, "%.*s.%s", STR_ARG(prices), y->key.p);
 		int i = setting_index(key);
 		if (i < 0) {
-			settings_unknown(r, settings_line(r, y), key);
+			refuse_unknown(r, key, settings_line(r, y));
 			continue;
 		}
 		given |= UINT64_C(1) << i;
 		(void)store(r, setting_at(i), key, y, settings_line(r, y), out);
 	}
-	demand(r, IN_PRICE, setting_instance(prices), given, settings_line(r, row));
+	demand(r, IN_PRICE, setting_name(prices), given, settings_line(r, row));
 	if (out->cached < 0)
 		out->cached = out->in;
 	if (out->cache_write < 0)
@@ -255,48 +226,42 @@ static void set_prices(struct settings_reader *r, struct str key, const struct y
 
 /* --- by key --- */
 
-void settings_set(struct settings_reader *r, int i, struct str key, const struct yaml *value,
+void settings_set(struct settings_reader *r, struct str key, const struct yaml *value,
 		  struct origin origin)
 {
+	const int i = setting_index(key);
 	const struct setting *setting = setting_at(i);
-	struct str name = setting_instance(key);
-	struct provider *provider;
-	struct model_entry *model;
+	struct instance *instance = NULL;
 
-	if (setting->kind == SETTING_OPTIONS) {
-		set_options(r, key, value, origin);
-	} else if (setting->section == IN_SETTINGS) {
-		(void)store(r, setting, key, value, origin, r->out);
+	if (!setting) {
+		refuse_unknown(r, key, origin);
+	} else if (setting->kind == SETTING_OPTIONS) {
+		set_option(r, key, value, origin);
 	} else if (setting->section == IN_PRICE) {
 		faults_add(r->faults, origin.place,
 			   "%.*s: prices stand in the file, as a list of rows", STR_ARG(key));
-	} else if (setting->section == IN_PROVIDER) {
-		provider = provider_of(r, name, origin);
-		if (provider)
-			(void)store(r, setting, key, value, origin, provider);
-	} else {
-		model = model_of(r, name, origin);
-		if (!model)
-			return;
-		model->given |= UINT64_C(1) << i;
+	} else if (setting->section == IN_SETTINGS) {
+		(void)store(r, setting, key, value, origin, r->out);
+	} else if ((instance = settings_instance(r, setting->section, setting_name(key), origin))) {
+		instance->given |= UINT64_C(1) << i;
 		if (setting->kind == SETTING_PRICES)
-			set_prices(r, key, value, origin, &model->row);
+			set_prices(r, key, value, origin, instance->row);
 		else
-			(void)store(r, setting, key, value, origin, model);
+			(void)store(r, setting, key, value, origin, instance->row);
 	}
 }
 
 /* --- what only all sources together can tell --- */
 
-static void check_model(struct settings_reader *r, const struct model_entry *entry)
+static void check_model(struct settings_reader *r, const struct instance *instance)
 {
-	const struct model *model = &entry->row;
-	struct origin origin = {entry->place, NULL};
+	const struct model *model = instance->row;
+	struct origin origin = {instance->place, NULL};
 	struct suggest s = {.wanted = model->provider};
 	struct err err;
 
-	demand(r, IN_MODEL, model->name, entry->given, origin);
-	if (setting_check_model(entry, &err) != ST_OK)
+	demand(r, IN_MODEL, model->name, instance->given, origin);
+	if (setting_check_model(model, instance->given, &err) != ST_OK)
 		faults_add(r->faults, origin.place, "models.%.*s.%s", STR_ARG(model->name),
 			   err.text);
 	if (!model->provider.p)
@@ -315,20 +280,16 @@ static void check_model(struct settings_reader *r, const struct model_entry *ent
 void settings_finish(struct settings_reader *r)
 {
 	struct settings *out = r->out;
-	struct model *model = arena_array(r->a, struct model, out->n_model);
-	struct model_limits *limits = arena_array(r->a, struct model_limits, out->n_model);
 	const char **topic = arena_array(r->a, const char *, out->n_job_topic);
 
-	for (int i = 0; i < out->n_model; i++) {
-		check_model(r, &r->model[i]);
-		model[i] = r->model[i].row;
-		limits[i] = r->model[i].limits;
+	for (int i = 0; i < r->n_instance; i++) {
+		if (r->instance[i].section == IN_MODEL)
+			check_model(r, &r->instance[i]);
 	}
 	for (int i = 0; i < out->n_job_topic; i++)
 		topic[i] = arena_printf(r->a, "%s%s", out->kafka_topic_prefix, out->job_topic[i]).p;
 	out->provider = r->provider;
-	out->model = model;
-	out->model_limits = limits;
+	out->model = r->model;
 	out->job_topic = topic;
 	out->kafka_option = r->option;
 }

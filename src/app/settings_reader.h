@@ -6,15 +6,26 @@
 
 #include "settings_table.h"
 
-enum { PROVIDERS_MAX = 50, MODELS_MAX = 200, OPTIONS_MAX = 200 };
+enum { INSTANCES_MAX = 200, OPTIONS_MAX = 200 };
+
+/* A provider or a model; it comes to be, with its defaults, when it is named first. */
+struct instance {
+	enum setting_section section;
+	struct str name;
+	const char *place;
+	uint64_t given; /* bit i: row i of the table has a value */
+	void *row;
+};
 
 struct settings_reader {
 	struct arena *a;
 	struct settings *out;
 	struct faults *faults;
 	bool may_hold_secrets; /* what is read now is neither a file for all eyes nor a command line */
+	struct instance *instance;
+	int n_instance;
 	struct provider *provider; /* out->n_provider of them, and so on */
-	struct model_entry *model;
+	struct model *model;
 	struct kafka_option *option;
 };
 
@@ -26,17 +37,15 @@ struct origin {
 struct origin settings_line(struct settings_reader *,
 			    const struct yaml *); /* of the file being read */
 
-void settings_unknown(struct settings_reader *, struct origin,
-		      struct str key); /* the fault, with a suggestion */
-
 /* The default of each key that is no provider's and no model's; theirs are set when they are named first. */
 void settings_defaults(struct settings_reader *);
 
-/* A provider or a model comes to be, with its defaults; false: the name will not do, which was told. */
-bool settings_add(struct settings_reader *, bool is_model, struct str name, struct origin);
+/* NULL: the name will not do, which was told. */
+struct instance *settings_instance(struct settings_reader *, enum setting_section, struct str name,
+				   struct origin);
 
-/* Sets a key that setting_index() knows, as row @i; a value of the key set before gives way. */
-void settings_set(struct settings_reader *, int i, struct str key, const struct yaml *value,
+/* Sets a whole key, or tells that it is unknown; a value of the key set before gives way. @key is NUL-terminated and stays. */
+void settings_set(struct settings_reader *, struct str key, const struct yaml *value,
 		  struct origin);
 
 /* After all sources: what is missing, and whole settings. */

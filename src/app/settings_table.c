@@ -14,8 +14,7 @@ static const char *const log_levels[] = {"debug", "info", "warn", "error", NULL}
 	.section = IN_##section_, .offset = offsetof(struct structure, field)
 #define SETTINGS(field) TO(SETTINGS, settings, field)
 #define PROVIDER(field) TO(PROVIDER, provider, field)
-#define MODEL(field) TO(MODEL, model_entry, row.field)
-#define LIMIT(field) TO(MODEL, model_entry, limits.field)
+#define MODEL(field) TO(MODEL, model, field)
 #define PRICE(field) TO(PRICE, price, field)
 
 #define TEXT(...) ROW("text", "", TEXT, __VA_ARGS__)
@@ -80,8 +79,8 @@ static const struct setting table[] = {
 	STRING("models.NAME.max_tokens_field", "max_completion_tokens", "of wire openai: max_completion_tokens, or max_tokens for older models and imitators", MODEL(max_tokens_field), .choice = max_tokens_names),
 	STRING("models.NAME.thinking", "", "a level such as low, or a number of tokens, as the wire has it; without it the model decides", MODEL(thinking)),
 	ROW("date", "", DATE, "models.NAME.sunset", "", "day, UTC, from which on the maker does not serve it: refused then, warned of 30 days before", MODEL(sunset_ms)),
-	INTEGER("requests", 0, 1000000000, "models.NAME.requests_per_minute", "0", "limit of all workers together; 0 is none", LIMIT(requests_per_minute)),
-	INTEGER("calls", 0, 100000, "models.NAME.concurrency", "128", "calls open at once in one worker; 0 is no limit", LIMIT(concurrency)),
+	INTEGER("requests", 0, 1000000000, "models.NAME.requests_per_minute", "0", "limit of all workers together; 0 is none", MODEL(requests_per_minute)),
+	INTEGER("calls", 0, 100000, "models.NAME.concurrency", "128", "calls open at once in one worker; 0 is no limit", MODEL(concurrency)),
 	ROW("list", "", PRICES, "models.NAME.prices", NULL, "list prices, a row for each day from which they hold", MODEL(price)),
 	ROW("date", "", DATE, "models.NAME.prices.valid_from", NULL, "first day, UTC; the rows stand in this order", PRICE(valid_from_ms)),
 	USD("models.NAME.prices.in_usd_per_mtok", NULL, "input", PRICE(in)),
@@ -96,7 +95,7 @@ _Static_assert(N_TABLE < 64, "bits of `given`");
 
 const struct setting *setting_at(int i)
 {
-	return i < N_TABLE ? &table[i] : NULL;
+	return i >= 0 && i < N_TABLE ? &table[i] : NULL;
 }
 
 const struct setting_doc *setting_doc_at(int i)

@@ -35,15 +35,7 @@ struct setting {
 	const char *const *choice; /* NULL at the end; also of a text that is one of few */
 };
 
-/* A model while it is read; a provider is struct provider. */
-struct model_entry {
-	struct model row;
-	struct model_limits limits;
-	const char *place; /* where it was named first */
-	uint64_t given;	   /* bit i: row i of the table has a value */
-};
-
-const struct setting *setting_at(int i); /* NULL past the end; less than 64 */
+const struct setting *setting_at(int i); /* NULL below 0 and past the end; less than 64 */
 
 /* The row of a whole key: "models.drafting.id" is that of "models.NAME.id"; -1: none. */
 int setting_index(struct str key);
@@ -51,8 +43,16 @@ int setting_index(struct str key);
 bool setting_is_section(struct str key);
 
 /* What stands for NAME in a key, absent if its row has none. */
-struct str setting_instance(struct str key);
+struct str setting_name(struct str key);
 /* The row's key with @name for NAME. */
 struct str setting_key(struct arena *, const struct setting *, struct str name);
+
+/* Stores @value in the field of @base that the row names; strings in @a. A relative path starts at @folder; NULL: it is taken as it is.
+ * ST_INVALID: *err is "what is wrong; the mend", without the place. Not for SETTING_OPTIONS and SETTING_PRICES. */
+enum status setting_store(struct arena *a, const struct setting *, const struct yaml *value,
+			  const char *folder, void *base, struct err *err) MUST_CHECK;
+
+/* What the keys of a model say together. ST_INVALID: *err is "key: what is wrong; the mend". */
+enum status setting_check_model(const struct model *, uint64_t given, struct err *err) MUST_CHECK;
 
 #endif

@@ -1,4 +1,4 @@
-#include "settings_value.h"
+#include "settings_table.h"
 
 #include "app/file.h"
 #include "base/clock.h"
@@ -237,14 +237,13 @@ enum status setting_store(struct arena *a, const struct setting *setting, const 
 	return store_scalar(a, setting, value->text, folder, field, err);
 }
 
-enum status setting_check_model(const struct model_entry *entry, struct err *err)
+enum status setting_check_model(const struct model *m, uint64_t given, struct err *err)
 {
-	const struct model *m = &entry->row;
 	const int temperature = setting_index(STR_OF("models.NAME.temperature"));
 
 	if (!m->wire) /* which was told */
 		return ST_OK;
-	if (m->sampling == SAMPLING_REJECT && (entry->given >> temperature & 1))
+	if (m->sampling == SAMPLING_REJECT && (given >> temperature & 1))
 		return err_set(
 			err, ST_INVALID,
 			"temperature: this model takes none (sampling: reject); leave it out");
