@@ -22,6 +22,7 @@ enum { PAGE_BYTES_MAX = 1 << 28 };
 	}
 
 void page_printf(struct page *, const char *format, ...) PRINTF_LIKE(2, 3); /* our own words */
+void page_count(struct page *, int64_t n, const char *word); /* "1 call", "2 calls" */
 void page_ink(struct page *, enum ink);
 
 /* On one line: all control characters, and those that turn the direction of writing, as \uXXXX. Absent: "-". */

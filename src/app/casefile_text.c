@@ -291,7 +291,10 @@ static void put_letter(struct page *p, const struct json *letter)
 static void put_candidates(struct page *p, const struct json *jobs, const struct json *letters)
 {
 	page_ink(p, INK_BOLD);
-	page_printf(p, "%zu jobs, %zu dead letters\n", json_size(jobs), json_size(letters));
+	page_count(p, (int64_t)json_size(jobs), "job");
+	page_printf(p, ", ");
+	page_count(p, (int64_t)json_size(letters), "dead letter");
+	page_printf(p, "\n");
 	page_ink(p, INK_PLAIN);
 	page_fill_each(p, jobs, "  {job_no}  " CANDIDATE "{outcome|still running}\n");
 	page_fill_each(p, letters, "  {letter_no}  " CANDIDATE "{reason}\n");

@@ -22,6 +22,17 @@ void page_printf(struct page *p, const char *format, ...)
 	buf_put(&p->text, line, (size_t)n);
 }
 
+static void put_word(struct buf *out, int64_t n, struct str word)
+{
+	buf_printf(out, " %.*s%s", STR_ARG(word), n == 1 ? "" : "s");
+}
+
+void page_count(struct page *p, int64_t n, const char *word)
+{
+	buf_printf(&p->text, "%" PRId64, n);
+	put_word(&p->text, n, str_c(word));
+}
+
 void page_ink(struct page *p, enum ink ink)
 {
 	static const char *const code[] = {
@@ -141,7 +152,7 @@ static void put_integer(struct buf *out, int64_t n, const struct slot *s)
 	if (s->n_decimals)
 		buf_printf(out, ".%0*" PRId64, s->n_decimals, n % unit);
 	if (s->word.p)
-		buf_printf(out, " %.*s%s", STR_ARG(s->word), n == 1 ? "" : "s");
+		put_word(out, n, s->word);
 }
 
 static void put_slot(struct page *p, const struct slot *s)

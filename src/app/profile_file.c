@@ -14,42 +14,50 @@ enum kind {
 	TEXT,
 	PLAIN, /* an integer or a boolean */
 	TEXTS,
-	CHECKS, /* maps; check_read() knows the arguments */
-	MODEL,	/* the name of a model row, which takes its place */
+	CHECKS,	 /* maps; check_read() knows the arguments */
+	MODEL,	 /* the name of a model row, which takes its place */
+	SECTION, /* a map of the keys under it */
 };
 
-/* Compared by their addresses. */
-static const char limits[] = "limits", output_tokens[] = "output_tokens", models[] = "models";
-
-/* The keys of a profile file. Sections in one piece, for they become objects. */
-static const struct profile_key {
-	const char *section, *key;
+/* The keys of a profile file; NULL at the end. */
+struct profile_key {
+	const char *key;
 	enum kind kind;
 	const char *fallback; /* NULL: null, or an empty list */
-} keys[] = {
-	{NULL, "name", TEXT, NULL},
-	{NULL, "mode", TEXT, "critic_refiner"},
-	{NULL, "pass_score", PLAIN, "80"},
-	{NULL, "score_max", PLAIN, "100"},
-	{NULL, "severity_threshold", PLAIN, "3"},
-	{NULL, "stakes", TEXT, "normal"},
-	{NULL, "gate_permille", PLAIN, NULL},
-	{NULL, "iterations_over_3", PLAIN, "false"},
-	{NULL, "categories", TEXTS, NULL},
-	{NULL, "constraints", TEXTS, NULL},
-	{NULL, "checks", CHECKS, NULL},
-	{limits, "iterations", PLAIN, "2"},
-	{limits, "tokens", PLAIN, "50000"},
-	{limits, "micro_usd", PLAIN, NULL},
-	{limits, "active_ms", PLAIN, "30000"},
-	{output_tokens, "generator", PLAIN, "2000"},
-	{output_tokens, "critic", PLAIN, "1000"},
-	{output_tokens, "refiner", PLAIN, "2000"},
-	{models, "generator", MODEL, NULL},
-	{models, "critic", MODEL, NULL},
-	{models, "refiner", MODEL, NULL},
+	const struct profile_key *under;
 };
-enum { N_KEYS = sizeof(keys) / sizeof(keys[0]) };
+
+/* clang-format off */
+#define KEY(name, k, default) {.key = (name), .kind = (k), .fallback = (default)}
+#define END {.key = NULL}
+
+static const struct profile_key limits[] = {
+	KEY("iterations", PLAIN, "2"), KEY("tokens", PLAIN, "50000"), KEY("micro_usd", PLAIN, NULL), KEY("active_ms", PLAIN, "30000"), END,
+};
+static const struct profile_key output_tokens[] = {
+	KEY("generator", PLAIN, "2000"), KEY("critic", PLAIN, "1000"), KEY("refiner", PLAIN, "2000"), END,
+};
+static const struct profile_key models[] = {
+	KEY("generator", MODEL, NULL), KEY("critic", MODEL, NULL), KEY("refiner", MODEL, NULL), END,
+};
+static const struct profile_key keys[] = {
+	KEY("name", TEXT, NULL),
+	KEY("mode", TEXT, "critic_refiner"),
+	KEY("pass_score", PLAIN, "80"),
+	KEY("score_max", PLAIN, "100"),
+	KEY("severity_threshold", PLAIN, "3"),
+	KEY("stakes", TEXT, "normal"),
+	KEY("gate_permille", PLAIN, NULL),
+	KEY("iterations_over_3", PLAIN, "false"),
+	KEY("categories", TEXTS, NULL),
+	KEY("constraints", TEXTS, NULL),
+	KEY("checks", CHECKS, NULL),
+	{.key = "limits", .kind = SECTION, .under = limits},
+	{.key = "output_tokens", .kind = SECTION, .under = output_tokens},
+	{.key = "models", .kind = SECTION, .under = models},
+	END,
+};
+/* clang-format on */
 
 struct reader {
 	struct arena *a;
@@ -59,6 +67,7 @@ struct reader {
 	const char *path;
 	const struct yaml *root;
 	struct json_out json;
+	bool is_whole; /* each value is in the JSON; an unknown key takes nothing from it */
 };
 
 static const char *place(const struct reader *r, int line)
@@ -98,90 +107,72 @@ static void put_model(struct reader *r, const char *role, const struct yaml *y)
 		return;
 	}
 	const struct model *model = settings_model(r->settings, y->text);
-	if (model && model->sunset_ms && clock_unix_ms() >= model->sunset_ms) {
-		faults_add(r->faults, place(r, y->line),
-			   "models.%s: \"%.*s\" is past its sunset; name its successor", role,
-			   STR_ARG(y->text));
-		return;
-	}
-	if (model) {
+	if (model && (!model->sunset_ms || clock_unix_ms() < model->sunset_ms)) {
 		model_put(&r->json, role, model);
 		return;
 	}
 	struct suggest s = {.wanted = y->text};
 	for (int i = 0; i < r->settings->n_model; i++)
 		suggest_offer(&s, r->settings->model[i].name);
-	faults_add(r->faults, place(r, y->line),
-		   "models.%s: the settings have no model \"%.*s\"; %s%.*s", role, STR_ARG(y->text),
-		   s.best.p ? "did you mean " : "add it to `models`", STR_ARG(s.best));
+	r->is_whole = false;
+	if (model)
+		faults_add(r->faults, place(r, y->line),
+			   "models.%s: \"%.*s\" is past its sunset; name its successor", role,
+			   STR_ARG(y->text));
+	else
+		faults_add(r->faults, place(r, y->line),
+			   "models.%s: the settings have no model \"%.*s\"; %s%.*s", role,
+			   STR_ARG(y->text), s.best.p ? "did you mean " : "add it to `models`",
+			   STR_ARG(s.best));
 }
 
-static void put_key(struct reader *r, const struct profile_key *k)
-{
-	const struct yaml *y =
-		yaml_get(k->section ? yaml_get(r->root, k->section) : r->root, k->key);
-	bool is_list = k->kind == TEXTS || k->kind == CHECKS;
-	const struct yaml fallback = {.kind = is_list ? YAML_LIST : YAML_SCALAR,
-				      .text = str_c(k->fallback)};
+static void put_keys(struct reader *r, const struct profile_key *list, const struct yaml *map,
+		     const char *path);
 
-	if (y && y->kind != fallback.kind)
-		faults_add(r->faults, place(r, y->line), "%s%s%s: give a %s",
-			   k->section ? k->section : "", k->section ? "." : "", k->key,
-			   is_list ? "list" : "single value");
-	else if (k->kind == MODEL)
+static void put_key(struct reader *r, const struct profile_key *k, const struct yaml *y,
+		    const char *path)
+{
+	static const enum yaml_kind kinds[] = {
+		[TEXTS] = YAML_LIST, [CHECKS] = YAML_LIST, [SECTION] = YAML_MAP}; /* else scalars */
+	static const char *const wanted[] = {"a single value", "a list", "keys under it"};
+	const struct yaml none = {.kind = kinds[k->kind], .text = str_c(k->fallback)};
+
+	if (y && y->kind != none.kind) {
+		faults_add(r->faults, place(r, y->line), "%s%s: give %s", path, k->key,
+			   wanted[none.kind]);
+		r->is_whole = false;
+	} else if (k->kind == SECTION) {
+		json_open(&r->json, k->key, '{');
+		put_keys(r, k->under, y, arena_printf(r->a, "%s.", k->key).p);
+		json_close(&r->json, '}');
+	} else if (k->kind == MODEL) {
 		put_model(r, k->key, y);
-	else if (y || is_list || k->fallback)
-		put_value(r, k->key, y ? y : &fallback, k->kind == TEXT || k->kind == TEXTS);
-	else
+	} else if (y || none.kind == YAML_LIST || k->fallback) {
+		put_value(r, k->key, y ? y : &none, k->kind == TEXT || k->kind == TEXTS);
+	} else {
 		json_put_null(&r->json, k->key);
+	}
+}
+
+/* @map NULL: all by default. */
+static void put_keys(struct reader *r, const struct profile_key *list, const struct yaml *map,
+		     const char *path)
+{
+	for (const struct yaml *y = map ? map->child : NULL; y; y = y->next) {
+		const struct profile_key *k = list;
+		struct suggest s = {.wanted = y->key};
+		for (; k->key && !str_is(y->key, k->key); k++)
+			suggest_offer(&s, str_c(k->key));
+		if (!k->key)
+			faults_add(r->faults, place(r, y->line), "%s%s: unknown; %s%.*s", path,
+				   y->key.p, s.best.p ? "did you mean " : "leave it out",
+				   STR_ARG(s.best));
+	}
+	for (const struct profile_key *k = list; k->key; k++)
+		put_key(r, k, yaml_get(map, k->key), path);
 }
 
 /* --- the file --- */
-
-static bool is_key(const char *section, const char *key)
-{
-	for (int i = 0; i < N_KEYS; i++) {
-		if (section ? keys[i].section && strcmp(keys[i].section, section) == 0 &&
-				      strcmp(keys[i].key, key) == 0
-			    : strcmp(keys[i].section ? keys[i].section : keys[i].key, key) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void refuse_unknown(struct reader *r, const char *section, const struct yaml *map)
-{
-	for (const struct yaml *y = map->child; y; y = y->next) {
-		if (is_key(section, y->key.p))
-			continue;
-		struct suggest s = {.wanted = y->key};
-		for (int i = 0; i < N_KEYS; i++)
-			suggest_offer(&s, str_c(keys[i].key));
-		faults_add(r->faults, place(r, y->line), "%s%s%s: unknown; %s%.*s",
-			   section ? section : "", section ? "." : "", y->key.p,
-			   s.best.p ? "did you mean " : "leave it out", STR_ARG(s.best));
-	}
-}
-
-static void check_keys(struct reader *r, struct str stem)
-{
-	const struct yaml *name = yaml_get(r->root, "name");
-
-	if (!name || !str_eq(name->text, stem))
-		faults_add(r->faults, place(r, name ? name->line : 1),
-			   "name: give it as the file has it: %.*s", STR_ARG(stem));
-	refuse_unknown(r, NULL, r->root);
-	for (int i = 0; i < N_KEYS; i++) {
-		const struct yaml *map = yaml_get(r->root, keys[i].section ? keys[i].section : "");
-		if (!map || (i > 0 && keys[i - 1].section == keys[i].section))
-			continue;
-		if (map->kind == YAML_MAP)
-			refuse_unknown(r, keys[i].section, map);
-		else
-			faults_add(r->faults, place(r, map->line), "%s: give keys under it",
-				   keys[i].section);
-	}
-}
 
 static void put_prompts(struct reader *r)
 {
@@ -197,22 +188,18 @@ static void put_prompts(struct reader *r)
 	json_close(&r->json, '}');
 }
 
-static void put_profile(struct reader *r)
+static void put_profile(struct reader *r, struct str stem)
 {
-	const char *section = NULL;
+	const struct yaml *name = yaml_get(r->root, "name");
 
+	if (!name || !str_eq(name->text, stem))
+		faults_add(r->faults, place(r, name ? name->line : 1),
+			   "name: give it as the file has it: %.*s", STR_ARG(stem));
+	r->is_whole = name && name->kind == YAML_SCALAR;
 	json_open(&r->json, NULL, '{');
 	json_put_int(&r->json, "version", 1);
 	put_prompts(r);
-	for (int i = 0; i < N_KEYS; i++) {
-		if (keys[i].section != section && section)
-			json_close(&r->json, '}');
-		if (keys[i].section != section)
-			json_open(&r->json, keys[i].section, '{');
-		section = keys[i].section;
-		put_key(r, &keys[i]);
-	}
-	json_close(&r->json, '}');
+	put_keys(r, keys, r->root, "");
 	json_close(&r->json, '}');
 }
 
@@ -290,12 +277,14 @@ const struct profile *profile_file_read(struct arena *a, const struct settings *
 		faults_add(faults, NULL, "%s", err.text);
 		return NULL;
 	}
-	check_keys(&r, (struct str){name, strlen(name) - strlen(".yaml")});
-	const int n_before = faults->n; /* an unknown key hides nothing of the others */
-	put_profile(&r);
+	if (r.root->kind != YAML_MAP) {
+		faults_add(faults, place(&r, r.root->line), "give keys, as `name:`");
+		return NULL;
+	}
+	put_profile(&r, (struct str){name, strlen(name) - strlen(".yaml")});
 	if (json.full)
 		faults_add(faults, place(&r, 1), "with its prompts it is over 4 MiB; shorten them");
-	else if (faults->n == n_before)
+	else if (r.is_whole)
 		profile = resolve(&r, buf_view(&json));
 	buf_release(&json);
 	return profile;

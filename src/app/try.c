@@ -75,11 +75,12 @@ static void print_end(struct page *p, const struct outcome_row *o, const struct 
 {
 	page_printf(p, "\n%.*s: %.*s (%s)\n", STR_ARG(o->outcome), STR_ARG(o->stop_reason),
 		    stop_sentence(stop_read(o->stop_reason), false));
-	page_printf(
-		p,
-		"%lld calls, %lld tokens in, %lld out, %lld micro-USD, %lld ms with the models\n\n",
-		(long long)o->n_calls, (long long)o->tokens_in, (long long)o->tokens_out,
-		(long long)o->cost_micro_usd, (long long)o->active_ms);
+	page_count(p, o->n_calls, "call");
+	page_printf(p, ", ");
+	page_count(p, o->tokens_in, "token");
+	page_printf(p, " in, %lld out, %lld micro-USD, %lld ms with the models\n\n",
+		    (long long)o->tokens_out, (long long)o->cost_micro_usd,
+		    (long long)o->active_ms);
 	if (o->draft_no == ROW_NULL)
 		return;
 	page_text(p, h->draft[o->draft_no].text);

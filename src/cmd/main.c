@@ -63,16 +63,18 @@ static void print_version(void)
 	}
 }
 
-/* How many words of @argv are the command's name; 0: another one. */
-static int words_of(const struct command *command, char **argv)
+/* The command that @argv begins with; its name is @n_words of them. NULL: none. */
+static const struct command *command_named(char **argv, int *n_words)
 {
-	const char *second = strchr(command->name, ' ');
+	char two[100];
 
-	if (!second)
-		return strcmp(argv[0], command->name) == 0;
-	size_t n = (size_t)(second - command->name);
-	bool first_fits = strlen(argv[0]) == n && strncmp(argv[0], command->name, n) == 0;
-	return first_fits && argv[1] && strcmp(argv[1], second + 1) == 0 ? 2 : 0;
+	snprintf(two, sizeof(two), "%s %s", argv[0], argv[1] ? argv[1] : "");
+	for (int i = 0; i < N_COMMANDS; i++) {
+		*n_words = strcmp(commands[i]->name, two) == 0 ? 2 : 1;
+		if (*n_words == 2 || strcmp(commands[i]->name, argv[0]) == 0)
+			return commands[i];
+	}
+	return NULL;
 }
 
 static int refuse(char **argv)
@@ -116,11 +118,10 @@ static int run(int argc, char **argv)
 		print_version();
 		return EXIT_DONE;
 	}
-	for (int i = 0; i < N_COMMANDS; i++) {
-		int n_words = words_of(commands[i], word);
-		if (n_words)
-			return command_run(commands[i], argc - 1 - n_words, word + n_words);
-	}
+	int n_words;
+	const struct command *command = command_named(word, &n_words);
+	if (command)
+		return command_run(command, argc - 1 - n_words, word + n_words);
 	return refuse(word);
 }
 

@@ -262,6 +262,17 @@ static void a_profile_bears_the_name_of_its_file(void **state)
 	assert_non_null(strstr(faults, "/note.yaml:2: name: give it as the file has it: note\n"));
 }
 
+static void a_profile_is_a_map(void **state)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs("- name: note\n", f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(count_faults(), 1);
+	assert_non_null(strstr(faults, "/note.yaml:1: give keys, as `name:`\n"));
+}
+
 static void models_must_exist_and_the_critic_be_another(void **state)
 {
 	const struct model *model = settings.model;
@@ -331,6 +342,7 @@ int main(void)
 		TEST(faults_have_file_line_and_mend),
 		TEST(all_faults_of_a_profile_are_told),
 		TEST(a_profile_bears_the_name_of_its_file),
+		TEST(a_profile_is_a_map),
 		TEST(models_must_exist_and_the_critic_be_another),
 		TEST(missing_folders_and_prompts_are_named),
 		TEST(a_pinned_profile_outlives_its_file),
