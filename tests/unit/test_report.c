@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-
 #include "app/ask.h"
 #include "app/file.h"
 #include "core/row.h"
