@@ -127,6 +127,8 @@ static struct slot read_slot(const struct json *object, const char *at)
 			s.word = text;
 		else if (what == '|')
 			s.instead = text;
+		else if (!what)
+			BUG("a form ends inside {%s", key);
 		else
 			*(what == ':' ? &s.width : what == '.' ? &s.cut : &s.n_decimals) = number;
 	}

@@ -80,14 +80,14 @@ static struct instance *add_instance(struct settings_reader *r, enum setting_sec
 		faults_add(r->faults, origin.place, "more than %d of a kind; leave some out",
 			   INSTANCES_MAX);
 	else {
-		struct instance *new = &r->instance[r->n_instance++];
-		*new = (struct instance){
+		struct instance *added = &r->instance[r->n_instance++];
+		*added = (struct instance){
 			.section = section, .name = arena_str(r->a, name), .place = origin.place};
-		new->row = is_model ? (void *)&r->model[*n] : (void *)&r->provider[*n];
-		*(struct str *)new->row = new->name; /* first in both */
+		added->row = is_model ? (void *)&r->model[*n] : (void *)&r->provider[*n];
+		*(struct str *)added->row = added->name; /* first in both */
 		(*n)++;
-		set_defaults(r, section, new->row);
-		return new;
+		set_defaults(r, section, added->row);
+		return added;
 	}
 	return NULL;
 }
@@ -109,10 +109,10 @@ struct instance *settings_instance(struct settings_reader *r, enum setting_secti
 		if (r->instance[i].section == section && str_eq(r->instance[i].name, name))
 			return &r->instance[i];
 	}
-	struct instance *new = add_instance(r, section, name, origin);
-	if (new &&section == IN_PROVIDER)
-		set_openai_url(r, new->row);
-	return new;
+	struct instance *added = add_instance(r, section, name, origin);
+	if (added && section == IN_PROVIDER)
+		set_openai_url(r, added->row);
+	return added;
 }
 
 /* --- kafka.options --- */
