@@ -1,5 +1,6 @@
 #include "io/model.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <arpa/inet.h>
@@ -16,10 +17,8 @@ enum { SHARD_CONNECTIONS = 128, IDLE_CONNECTIONS = 32 };
  * that crosses with that is lost, maybe billed. libcurl counts whole seconds: over 3 is from 4 on. */
 enum { IDLE_MAX_S = 3 };
 enum { EVENTS_A_WAKE = 256, KEPT_HEADER_BYTES = 2048 };
-enum {
-	RECEIVE_BYTES = 4096,
-	UPLOAD_BYTES = 16384
-}; /* of libcurl's buffers, each transfer has its own */
+/* Of libcurl's buffers, each transfer has its own. */
+enum { RECEIVE_BYTES = 4096, UPLOAD_BYTES = 16384 };
 
 struct shard {
 	struct models *models;
@@ -137,9 +136,7 @@ static struct route *route_to(struct models *m, const struct endpoint *e)
 		return r;
 	if (endpoint_check(e, &err) != ST_OK)
 		BUG("an endpoint that was not checked: %s", err.text);
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		BUG("out of memory: a route");
+	r = mem_new(struct route);
 	r->endpoint = e;
 	r->next = m->route;
 	m->route = r;
@@ -214,9 +211,7 @@ static struct sock *sock_at(struct models *m, int fd)
 {
 	if (fd >= m->n_sock) {
 		int n = fd < 64 ? 64 : 2 * fd;
-		m->sock = realloc(m->sock, sizeof(*m->sock) * (size_t)n);
-		if (!m->sock)
-			BUG("out of memory: %d sockets", n);
+		m->sock = mem_must(realloc(m->sock, sizeof(*m->sock) * (size_t)n));
 		memset(m->sock + m->n_sock, 0, sizeof(*m->sock) * (size_t)(n - m->n_sock));
 		m->n_sock = n;
 	}
@@ -324,10 +319,8 @@ static void set(CURLcode rc)
 /* libcurl 7.88 decodes these two as if they stood in a URL. */
 static void set_escaped(CURL *easy, CURLoption option, const char *value)
 {
-	char *escaped = curl_easy_escape(easy, value, 0);
+	char *escaped = mem_must(curl_easy_escape(easy, value, 0));
 
-	if (!escaped)
-		BUG("out of memory");
 	set(curl_easy_setopt(easy, option, escaped));
 	curl_free(escaped);
 }
@@ -344,8 +337,7 @@ static void set_proxy(CURL *easy, const struct endpoint *e, bool loopback)
 		set_escaped(easy, CURLOPT_PROXYUSERNAME, e->proxy_user);
 		set_escaped(easy, CURLOPT_PROXYPASSWORD, e->proxy_password);
 	}
-	if (e->no_proxy ||
-	    e->proxy) /* a proxy of the settings has the exceptions of the settings */
+	if (e->no_proxy || e->proxy) /* the settings' proxy has the settings' exceptions */
 		set(curl_easy_setopt(easy, CURLOPT_NOPROXY, e->no_proxy ? e->no_proxy : ""));
 }
 
@@ -367,16 +359,14 @@ static void set_protocol(CURL *easy, const struct endpoint *e)
 	set(curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)IDLE_MAX_S));
 	set(curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L));
 	set(curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L));
-	set(curl_easy_setopt(easy, CURLOPT_QUICK_EXIT,
-			     1L)); /* never wait for a stuck getaddrinfo() */
+	set(curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L)); /* nor for a stuck getaddrinfo() */
 }
 
 static struct transfer *transfer_new(struct models *m, struct route *r)
 {
-	struct transfer *t = calloc(1, sizeof(*t));
+	struct transfer *t = mem_new(struct transfer);
 
-	if (!t || !(t->easy = curl_easy_init()))
-		BUG("out of memory: a transfer");
+	t->easy = mem_must(curl_easy_init());
 	t->models = m;
 	t->route = r;
 	buf_init(&t->headers, KEPT_HEADER_BYTES);
@@ -563,9 +553,7 @@ struct models *models_open(struct reactor *r, int n_connections)
 	if (!m || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		BUG("libcurl cannot start");
 	m->reactor = r;
-	m->n_shard = n_connections <= SHARD_CONNECTIONS
-			     ? 1
-			     : (n_connections + SHARD_CONNECTIONS - 1) / SHARD_CONNECTIONS;
+	m->n_shard = (n_connections + SHARD_CONNECTIONS - 1) / SHARD_CONNECTIONS;
 	m->shard = calloc((size_t)m->n_shard, sizeof(*m->shard));
 	m->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!m->shard || m->epoll_fd < 0)
