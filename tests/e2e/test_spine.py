@@ -93,7 +93,7 @@ def start_slow_jobs(stack, prefix, *words):
 
 
 def test_sigterm_stores_the_open_calls_and_begins_none(stack):
-    worker = start_slow_jobs(stack, "term")
+    worker = start_slow_jobs(stack, "term", "--worker.in_flight=10")  # the late job waits: it is not to begin before the signal
     send(stack, job("term-late"))
     before = stack.model.stats()["requests"]
     assert worker.terminate(30) == 0
