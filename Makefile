@@ -94,10 +94,11 @@ format: ## rewrites the C files in the committed style
 install: all ## into PREFIX (/usr/local), below DESTDIR if that is set
 	install -D -m 755 $(BUILD)/draftmill $(DESTDIR)$(PREFIX)/bin/draftmill
 	install -d $(DESTDIR)$(PREFIX)/share/draftmill $(DESTDIR)$(PREFIX)/share/man/man1 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/lib/systemd/system
 	$(BUILD)/draftmill help --man >$(DESTDIR)$(PREFIX)/share/man/man1/draftmill.1
 	$(BUILD)/draftmill help --bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/draftmill
 	cp -R config sql $(DESTDIR)$(PREFIX)/share/draftmill/
+	sed 's,/usr/local,$(PREFIX),' config/systemd/draftmill.service >$(DESTDIR)$(PREFIX)/lib/systemd/system/draftmill.service
 
 clean: ## removes what was built
 	rm -rf $(BUILD)

@@ -19,6 +19,8 @@ typedef void slot_fn(void *owner); /* its slot has come and is taken */
 struct limit *limit_new(struct reactor *, const char *name, int64_t requests_per_minute,
 			int64_t concurrency);
 void limit_free(struct limit *);
+/* Other numbers from now on; what is out stays out, who waits keeps its place. */
+void limit_set(struct limit *, int64_t requests_per_minute, int64_t concurrency);
 void limit_set_fleet(struct limit *, int n_workers);
 
 /* True: taken now. */

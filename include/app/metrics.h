@@ -2,7 +2,8 @@
  * app/metrics.h - what a worker counts since its start, for Prometheus: one table, from which the text of /metrics follows, and
  * which README.md is checked against (scripts/check-metrics). Plain memory of the loop's thread.
  *
- * Label values come from closed lists and from the settings alone, so their number has a bound and no text of a job is among them.
+ * Label values come from closed lists and from the settings alone, so their number has a bound and no text of a job is among them. A
+ * model's name is one of its own from when it is first met, as the settings may change under a worker.
  */
 #ifndef APP_METRICS_H
 #define APP_METRICS_H
@@ -64,11 +65,11 @@ enum { METRIC_LABELS = 3 };
 
 struct metrics;
 
-struct metrics *metrics_new(const struct settings *); /* borrowed */
+struct metrics *metrics_new(const struct settings *); /* borrowed: the topics are told from it */
 void metrics_free(struct metrics *);
 
-/* The place of a model's name as a label's value; of none, or one not in the settings, that of "". */
-int metrics_model(const struct metrics *, const struct model *);
+/* The place of a model's name as a label's value; of none, and of those past the 200th, that of "". */
+int metrics_model(struct metrics *, const struct model *);
 
 /* Behind the number: by label, the place of its value. @m NULL: nobody counts. */
 #define metrics_add(m, name, n, ...)                                                               \

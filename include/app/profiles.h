@@ -1,6 +1,8 @@
 /*
  * app/profiles.h - the profiles a process knows: files of profiles_dir, resolved with prompt files and model rows of the settings;
  * and by hash those that jobs of the trail have pinned.
+ *
+ * They live as long as somebody holds them: who opened them, the driver, and each job that began under them.
  */
 #ifndef APP_PROFILES_H
 #define APP_PROFILES_H
@@ -12,7 +14,10 @@ struct profiles;
 
 /* Loads every *.yaml of profiles_dir and the job schema of schema_dir. NULL: there are faults. */
 struct profiles *profiles_open(const struct settings *, struct faults *) MUST_CHECK;
-void profiles_free(struct profiles *);
+/* The same anew: the settings are read again from where these came from, and the profiles with them, both in one memory. */
+struct profiles *profiles_again(const struct settings *, struct faults *) MUST_CHECK;
+struct profiles *profiles_hold(struct profiles *); /* one holder more; returns them */
+void profiles_free(struct profiles *);		   /* one less, the last one frees; NULL is fine */
 
 /* NULL: there is none, and *err says so, with a suggestion. */
 const struct profile *profiles_named(const struct profiles *, struct str name, struct err *err);
@@ -23,5 +28,6 @@ enum status profiles_pinned(struct profiles *, const uint8_t sha[SHA_BYTES], str
 			    const struct profile **out, struct err *err) MUST_CHECK;
 
 const struct schema *profiles_job_schema(const struct profiles *);
+const struct settings *profiles_settings(const struct profiles *); /* that they were made with */
 
 #endif

@@ -48,7 +48,7 @@ struct run_hooks {
 struct runs_config {
 	struct reactor *reactor;
 	const struct settings *settings;
-	struct profiles *profiles;
+	struct profiles *profiles; /* made with these settings; held */
 	struct trail *trail;
 	struct models *models;
 	const char *cluster;
@@ -68,8 +68,13 @@ void runs_stop(struct runs *);
 /* Jobs with a call on the wire or a write unanswered: what is worth waiting for after runs_stop(). */
 int runs_busy(const struct runs *);
 bool runs_has(const struct runs *, int64_t job_no);
-const struct limit *runs_limit(const struct runs *, int model); /* of the settings' i-th */
-void runs_set_fleet(struct runs *, int n_workers);		/* shares the models' rates */
+/* Of the i-th model of those that the settings have or had, the latest last; NULL past the end. */
+const struct limit *runs_limit(const struct runs *, int i, const struct model **);
+void runs_set_fleet(struct runs *, int n_workers); /* shares the models' rates */
+
+/* From now on jobs are taken in under these profiles and all jobs are served by their settings' limits and providers. Jobs in memory keep
+ * their profile, and the model that it names, also where the settings do not have it any more. ST_INVALID: nothing has changed. */
+enum status runs_use(struct runs *, struct profiles *, struct err *err) MUST_CHECK;
 
 /* A record: a job, or a dead letter. @n_strike: how often it was in hand at a crash. Copies what it keeps. */
 void runs_message(struct runs *, const struct record *, int n_strike);

@@ -39,6 +39,8 @@ struct settings {
 	const char *path; /* of the file; NULL: defaults alone */
 	const char
 		*directory; /* of the file: relative paths in it start there, as do the defaults */
+	const struct flag *flag; /* of the command line, borrowed: to read them again */
+	int n_flag;
 
 	const char *kafka_brokers, *kafka_group, *kafka_topic_prefix;
 	const char *const *job_topic; /* full names, prefix put before them */
@@ -80,6 +82,11 @@ struct setting_doc {
 	const char *key, *type, *fallback, *unit, *text;
 };
 const struct setting_doc *setting_doc_at(int i);
+
+/* Each key outside of providers and models whose value differs between the two, to @different. */
+typedef void setting_fn(void *owner, const char *key);
+void settings_compare(const struct settings *, const struct settings *, setting_fn *different,
+		      void *owner);
 
 const struct model *settings_model(const struct settings *, struct str name);	    /* NULL: none */
 const struct provider *settings_provider(const struct settings *, struct str name); /* NULL: none */

@@ -3,7 +3,8 @@
  *
  *	STARTING --registered--> WORKING --SIGTERM or drained--> STOPPING --all stored and published, or the limit--> LEAVING --> end
  *
- * Fenced at any time: the process ends at once with EXIT_TEMPORARY; whoever took the jobs over goes on.
+ * Fenced at any time: the process ends at once with EXIT_TEMPORARY; whoever took the jobs over goes on. SIGHUP, before STOPPING: app/reload.h.
+ * A service manager is told of WORKING, a reload, STOPPING and, by the loop itself, of being alive: io/notify.h.
  */
 #ifndef APP_WORKER_H
 #define APP_WORKER_H

@@ -15,7 +15,7 @@ struct transfer;
 
 enum { REPLY_BYTES_MAX = 256 << 10 }; /* of a body, decoded; a longer one is not whole */
 
-struct endpoint {	 /* a provider, ready to post to; borrowed until models_free() */
+struct endpoint {	 /* a provider, ready to post to; borrowed until model_forget() */
 	const char *url; /* whole, with the wire's path */
 	const char *const *
 		header; /* "Name: value", the credential among them; NULL at the end. Never logged. Content-Type is added */
@@ -49,6 +49,9 @@ void models_free(struct models *); /* drops what is open; NULL is fine */
 struct transfer *model_post(struct models *, const struct endpoint *, struct buf *body,
 			    int64_t timeout_ms, model_done *, void *owner);
 void model_drop(struct transfer *); /* no callback follows; NULL is fine */
+
+/* The endpoint is about to change or to go. What is on the wire to it goes on. */
+void model_forget(struct models *, const struct endpoint *);
 
 /* libcurl's name and version, for `draftmill --version`. */
 void model_library(struct buf *out);

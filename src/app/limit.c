@@ -226,6 +226,13 @@ void limit_set_fleet(struct limit *l, int n_workers)
 	l->n_workers = n_workers > 0 ? n_workers : 1;
 }
 
+void limit_set(struct limit *l, int64_t per_minute, int64_t concurrency)
+{
+	l->per_minute = per_minute;
+	l->concurrency = concurrency;
+	serve_soon(l);
+}
+
 struct limit *limit_new(struct reactor *reactor, const char *name, int64_t per_minute,
 			int64_t concurrency)
 {

@@ -52,8 +52,12 @@ enum {
 	N_CELLS = N_BOUNDS + 2
 }; /* over all bounds; the sum */
 
+enum { NAMES_MAX = 201 };
+
 struct metrics {
 	const struct settings *settings;
+	char *model[NAMES_MAX]; /* the first, "", is of none */
+	int n_model;
 	int64_t *cell
 		[N_METRICS]; /* by the labels' values, the last runs fastest; a histogram has N_CELLS of each */
 };
@@ -73,7 +77,7 @@ static int n_values(const struct metrics *m, enum dimension d)
 	case OUTCOME_AND_STOP_REASON:
 		return N_STOP_REASONS;
 	case MODEL:
-		return m->settings->n_model + 1;
+		return m->n_model;
 	case ROLE:
 		return N_ROLES;
 	case CLASS:
@@ -99,7 +103,7 @@ static const char *value_of(const struct metrics *m, enum dimension d, int i)
 	case OUTCOME_AND_STOP_REASON:
 		return stop_name((enum stop_reason)i);
 	case MODEL:
-		return i < m->settings->n_model ? m->settings->model[i].name.p : "";
+		return m->model[i];
 	case ROLE:
 		return role_name((enum role)i);
 	case CLASS:
@@ -132,12 +136,16 @@ struct metrics *metrics_new(const struct settings *settings)
 	struct metrics *m = mem_new(struct metrics);
 
 	m->settings = settings;
+	m->n_model =
+		NAMES_MAX; /* room for all; being the first dimension, their number moves no place */
 	for (int i = 0; i < N_METRICS; i++) {
 		const size_t n = (size_t)n_places(m, &families[i], 0);
 
 		m->cell[i] = mem_must(
 			calloc(n, sizeof(int64_t) * (is_histogram(&families[i]) ? N_CELLS : 1)));
 	}
+	m->n_model = 0;
+	(void)metrics_model(m, &(struct model){.name = STR("")});
 	metrics_set(m, build_info, 1, 0);
 	return m;
 }
@@ -146,19 +154,22 @@ void metrics_free(struct metrics *m)
 {
 	for (int i = 0; m && i < N_METRICS; i++)
 		free(m->cell[i]);
+	for (int i = 0; m && i < m->n_model; i++)
+		free(m->model[i]);
 	free(m);
 }
 
-int metrics_model(const struct metrics *m, const struct model *model)
+int metrics_model(struct metrics *m, const struct model *model)
 {
-	int i = 0;
-
-	if (!m)
+	if (!m || !model)
 		return 0;
-	while (i < m->settings->n_model &&
-	       !(model && str_eq(m->settings->model[i].name, model->name)))
-		i++;
-	return i;
+	for (int i = 0; i < m->n_model; i++)
+		if (str_is(model->name, m->model[i]))
+			return i;
+	if (m->n_model == NAMES_MAX)
+		return 0;
+	m->model[m->n_model] = mem_must(strndup(model->name.p, model->name.n));
+	return m->n_model++;
 }
 
 static int64_t *cell_at(struct metrics *m, enum metric metric, const int *label)

@@ -92,11 +92,13 @@ static void look_up(const struct monitor *m)
 	metrics_set(of->metrics, fences_total, fleet_n_ended(of->fleet), 0);
 	for (int i = 0; i < N_READY_PARTS; i++)
 		metrics_set(of->metrics, ready, !lacking(m, (enum ready_part)i), i);
-	for (int i = 0; i < of->settings->n_model; i++) {
-		const struct limit *limit = runs_limit(of->runs, i);
+	const struct limit *limit;
+	const struct model *model;
+	for (int i = 0; (limit = runs_limit(of->runs, i, &model)); i++) {
+		const int name = metrics_model(of->metrics, model);
 
-		metrics_set(of->metrics, calls_open, limit_n_out(limit), i);
-		metrics_set(of->metrics, breaker, limit_breaker(limit), i);
+		metrics_set(of->metrics, calls_open, limit_n_out(limit), name);
+		metrics_set(of->metrics, breaker, limit_breaker(limit), name);
 	}
 	for (int i = 0; i < of->settings->n_job_topic; i++) {
 		int64_t n_behind;

@@ -16,6 +16,8 @@ struct kept { /* a profile that some job has pinned and that is not loaded */
 
 struct profiles {
 	struct arena *a;
+	int n_hold;
+	const struct settings *settings;
 	const struct profile **loaded;
 	int n_loaded;
 	struct kept *kept;
@@ -62,9 +64,15 @@ static void read_profiles(struct profiles *p, const struct settings *settings,
 	}
 }
 
+struct profiles *profiles_hold(struct profiles *p)
+{
+	p->n_hold++;
+	return p;
+}
+
 void profiles_free(struct profiles *p)
 {
-	if (p)
+	if (p && --p->n_hold == 0)
 		arena_free(p->a);
 }
 
@@ -92,13 +100,13 @@ static void tell_sunsets(const struct profiles *p, const struct settings *settin
 	}
 }
 
-struct profiles *profiles_open(const struct settings *settings, struct faults *faults)
+static struct profiles *open_in(struct arena *a, const struct settings *settings,
+				struct faults *faults)
 {
-	struct arena *a = arena_new();
 	struct profiles *p = arena_array(a, struct profiles, 1);
 	const int n_before = faults->n;
 
-	p->a = a;
+	*p = (struct profiles){.a = a, .n_hold = 1, .settings = settings};
 	read_job_schema(p, settings, faults);
 	read_profiles(p, settings, faults);
 	if (faults->n > n_before) {
@@ -107,6 +115,22 @@ struct profiles *profiles_open(const struct settings *settings, struct faults *f
 	}
 	tell_sunsets(p, settings);
 	return p;
+}
+
+struct profiles *profiles_open(const struct settings *settings, struct faults *faults)
+{
+	return open_in(arena_new(), settings, faults);
+}
+
+struct profiles *profiles_again(const struct settings *old, struct faults *faults)
+{
+	struct arena *a = arena_new();
+	struct settings *s = arena_array(a, struct settings, 1);
+
+	if (settings_read(a, old->path, old->flag, old->n_flag, s, faults))
+		return open_in(a, s, faults);
+	arena_free(a);
+	return NULL;
 }
 
 const struct profile *profiles_named(const struct profiles *p, struct str name, struct err *err)
@@ -165,4 +189,9 @@ enum status profiles_pinned(struct profiles *p, const uint8_t sha[SHA_BYTES], st
 const struct schema *profiles_job_schema(const struct profiles *p)
 {
 	return p->job_schema;
+}
+
+const struct settings *profiles_settings(const struct profiles *p)
+{
+	return p->settings;
 }

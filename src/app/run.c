@@ -16,6 +16,7 @@ struct run *run_new(struct runs *rs)
 
 	r->runs = rs;
 	r->arena = a;
+	r->profiles = profiles_hold(rs->c.profiles);
 	r->stop = STOP_NONE;
 	buf_init(&r->reply, REPLY_BYTES_MAX);
 	LIST_INSERT_HEAD(&rs->all, r, link);
@@ -51,6 +52,7 @@ void run_free(struct run *r)
 		tdelete(r, &r->runs->by_number, by_number);
 	r->runs->n--;
 	buf_release(&r->reply);
+	profiles_free(r->profiles);
 	arena_free(r->arena);
 }
 
@@ -283,17 +285,6 @@ bool runs_has(const struct runs *rs, int64_t job_no)
 	return tfind(&(struct run){.job_no = job_no}, &rs->by_number, by_number);
 }
 
-const struct limit *runs_limit(const struct runs *rs, int model)
-{
-	return rs->service[model].limit;
-}
-
-void runs_set_fleet(struct runs *rs, int n_workers)
-{
-	for (int i = 0; i < rs->n_service; i++)
-		limit_set_fleet(rs->service[i].limit, n_workers);
-}
-
 void runs_sweep(struct runs *rs, int64_t unix_ms)
 {
 	for (struct run *r = LIST_FIRST(&rs->all), *next; r; r = next) {
@@ -305,33 +296,17 @@ void runs_sweep(struct runs *rs, int64_t unix_ms)
 	}
 }
 
-static enum status open_services(struct runs *rs, struct err *err)
-{
-	const struct settings *s = rs->c.settings;
-
-	rs->service = arena_array(rs->arena, struct service, s->n_model);
-	for (int i = 0; i < s->n_model; i++) {
-		struct service *v = &rs->service[i];
-
-		v->model = &s->model[i];
-		if (settings_endpoint(s, rs->arena, v->model, &v->endpoint, err) != ST_OK)
-			return ST_INVALID;
-		v->limit = limit_new(rs->c.reactor, v->model->name.p,
-				     s->model[i].requests_per_minute, s->model[i].concurrency);
-		rs->n_service++;
-	}
-	return ST_OK;
-}
-
 enum status runs_new(const struct runs_config *c, struct runs **out, struct err *err)
 {
 	struct arena *a = arena_new();
 	struct runs *rs = arena_alloc(a, sizeof(*rs));
 
 	*rs = (struct runs){.c = *c, .arena = a};
+	TAILQ_INIT(&rs->services);
+	rs->c.profiles = NULL;
 	rs->random = (uint32_t)clock_mono_ms() * 2654435761u | 1;
 	*out = rs;
-	if (open_services(rs, err) == ST_OK)
+	if (runs_use(rs, c->profiles, err) == ST_OK)
 		return ST_OK;
 	runs_free(rs);
 	*out = NULL;
@@ -344,7 +319,7 @@ void runs_free(struct runs *rs)
 		return;
 	while (!LIST_EMPTY(&rs->all))
 		run_free(LIST_FIRST(&rs->all));
-	for (int i = 0; i < rs->n_service; i++)
-		limit_free(rs->service[i].limit);
+	services_free(rs);
+	profiles_free(rs->c.profiles);
 	arena_free(rs->arena);
 }

@@ -13,14 +13,6 @@
 
 enum { ASK_AGAIN_MS = 500 }; /* until the lease or the database lets it be sent */
 
-struct service *service_of(struct runs *rs, const struct model *m)
-{
-	for (int i = 0; i < rs->n_service; i++)
-		if (str_eq(rs->service[i].model->name, m->name))
-			return &rs->service[i];
-	return NULL;
-}
-
 /* ---- send ---- */
 
 static void on_wire(struct run *r, int change)

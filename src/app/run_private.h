@@ -14,8 +14,10 @@ enum {
 	DETAIL_BYTES = 304 /* of an attempt's failure; core/wire.h cuts at 300 */
 };
 
-struct service { /* a model ready to be called: one for each of the settings' models */
-	const struct model *model;
+struct service { /* a model ready to be called: each that the settings have or had */
+	TAILQ_ENTRY(service) link;
+	const struct model *model; /* name, id, provider and wire, which never change */
+	struct profiles *profiles; /* held: the endpoint is in the memory of their settings */
 	struct endpoint endpoint;
 	struct limit *limit;
 	bool told_other; /* that another model answers in its place */
@@ -23,12 +25,11 @@ struct service { /* a model ready to be called: one for each of the settings' mo
 
 struct runs {
 	struct runs_config c;
-	struct arena *arena; /* endpoints */
-	struct service *service;
-	int n_service;
+	struct arena *arena;
+	TAILQ_HEAD(services, service) services; /* those of the settings of now are the last */
 	LIST_HEAD(, run) all;
 	void *by_number; /* the same that have a number, as a tree of search.h */
-	int n;
+	int n, n_workers;
 	bool stopping;	 /* no call is begun any more */
 	uint32_t random; /* of the back-off's jitter; xorshift32 */
 };
@@ -53,7 +54,8 @@ struct run_call { /* an open call's driver: its intent is stored */
 struct run {
 	struct runs *runs;
 	LIST_ENTRY(run) link;
-	struct arena *arena; /* the job, the loop and everything they made */
+	struct arena *arena;	   /* the job, the loop and everything they made */
+	struct profiles *profiles; /* held: those that it began under */
 	int64_t job_no;
 	struct job *job;
 	const struct profile *profile;
@@ -95,8 +97,12 @@ void run_return_slots(struct run *);
  * cost_micro_usd, finish. */
 void run_end_outside(struct run *, const struct loop_output *end, const struct history *);
 
+/* ---- run_service.c ---- */
+/* Of the model as the job has pinned it; else the one that has its name now. NULL: none. */
+struct service *service_of(const struct runs *, const struct model *);
+void services_free(struct runs *);
+
 /* ---- run_call.c ---- */
-struct service *service_of(struct runs *, const struct model *);
 /* Begins the call that a stored step opened; @has_slot: its intent is in that step. */
 void call_begin(struct run *, const struct call *, bool has_slot, int attempt_no);
 /* Drops whatever it waits for, and gives its slot back. */

@@ -189,7 +189,8 @@ bool settings_read(struct arena *a, const char *path, const struct flag *flag, i
 		.option = arena_array(a, struct kafka_option, OPTIONS_MAX),
 	};
 
-	*out = (struct settings){.arena = a, .path = find_file(path)};
+	*out = (struct settings){
+		.arena = a, .path = find_file(path), .flag = flag, .n_flag = n_flag};
 	out->directory = folder_of(a, out->path);
 	settings_defaults(&r);
 	if (!read_file(&r)) /* what else sets keys of its providers and models would seem unknown */
@@ -201,6 +202,16 @@ bool settings_read(struct arena *a, const char *path, const struct flag *flag, i
 		read_flag(&r, &flag[i]);
 	settings_finish(&r);
 	return faults->n == n_before;
+}
+
+void settings_compare(const struct settings *a, const struct settings *b, setting_fn *different,
+		      void *owner)
+{
+	const struct setting *setting;
+
+	for (int i = 0; (setting = setting_at(i)); i++)
+		if (setting->section == IN_SETTINGS && !setting_same(setting, a, b))
+			different(owner, setting->doc.key);
 }
 
 const struct model *settings_model(const struct settings *s, struct str name)

@@ -52,6 +52,9 @@ struct str setting_key(struct arena *, const struct setting *, struct str name);
 enum status setting_store(struct arena *a, const struct setting *, const struct yaml *value,
 			  const char *folder, void *base, struct err *err) MUST_CHECK;
 
+/* Whether two structs have the same in the field of a row of IN_SETTINGS. */
+bool setting_same(const struct setting *, const void *base, const void *other);
+
 /* What the keys of a model say together. ST_INVALID: *err is "key: what is wrong; the mend". */
 enum status setting_check_model(const struct model *, uint64_t given, struct err *err) MUST_CHECK;
 

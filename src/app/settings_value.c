@@ -214,6 +214,49 @@ static enum status store_scalar(struct arena *a, const struct setting *setting, 
 	}
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_list(const struct list *a, const struct list *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (int i = 0; i < a->n; i++)
+		if (strcmp(a->item[i], b->item[i]) != 0)
+			return false;
+	return true;
+}
+
+static bool same_options(const struct settings *a, const struct settings *b)
+{
+	if (a->n_kafka_option != b->n_kafka_option)
+		return false;
+	for (int i = 0; i < a->n_kafka_option; i++)
+		if (strcmp(a->kafka_option[i].key, b->kafka_option[i].key) != 0 ||
+		    strcmp(a->kafka_option[i].value, b->kafka_option[i].value) != 0)
+			return false;
+	return true;
+}
+
+bool setting_same(const struct setting *setting, const void *base, const void *other)
+{
+	const void *a = (const char *)base + setting->offset;
+	const void *b = (const char *)other + setting->offset;
+
+	switch (setting->kind) {
+	case SETTING_INTEGER:
+		return *(const int64_t *)a == *(const int64_t *)b;
+	case SETTING_LIST:
+		return same_list(a, b);
+	case SETTING_OPTIONS:
+		return same_options(base, other);
+	default: /* of the rest the settings have texts alone */
+		return same_text(*(const char *const *)a, *(const char *const *)b);
+	}
+}
+
 enum status setting_store(struct arena *a, const struct setting *setting, const struct yaml *value,
 			  const char *folder, void *base, struct err *err)
 {

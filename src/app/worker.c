@@ -7,10 +7,12 @@
 #include "app/monitor.h"
 #include "app/preflight.h"
 #include "app/publish.h"
+#include "app/reload.h"
 #include "app/run.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "io/cluster.h"
+#include "io/notify.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -46,9 +48,9 @@ struct worker {
 	struct blame *blame;
 	struct metrics *metrics;
 	struct monitor *monitor;
-	struct timer *tick, *limit;  /* limit: of STOPPING, then of LEAVING */
-	bool left, broker_is_silent; /* silent: it does not answer the farewell */
-	struct arena *arena;	     /* of what lives as long as the worker */
+	struct timer *watchdog, *tick, *limit; /* limit: of STOPPING, then of LEAVING */
+	bool left, broker_is_silent;	       /* silent: it does not answer the farewell */
+	struct arena *arena;		       /* of what lives as long as the worker */
 	const char *cluster;
 
 	bool drain, asks_drained;
@@ -208,6 +210,7 @@ static void on_ready(void *owner, int64_t id)
 	trail_start(w->trail, id);
 	w->last_wake_mono_ms = clock_mono_ms();
 	w->state = WORKING;
+	notify("READY=1");
 	blame_collect(w->blame, on_blame, w);
 }
 
@@ -314,6 +317,7 @@ static void stop(struct worker *w, const char *why)
 	log_info("worker_stopping", L_STR("why", why), L_INT("n_in_flight", runs_count(w->runs)));
 	w->state = STOPPING;
 	runs_stop(w->runs);
+	notify("STOPPING=1");
 	monitor_stopping(w->monitor);
 	timer_start(w->limit, w->settings->drain_ms, 0);
 }
@@ -325,6 +329,18 @@ static void on_signal(void *owner, int signal_no)
 	if (w->state >= STOPPING)
 		_exit(EX_TEMPFAIL); /* the second time: at once, as safe as a crash */
 	stop(w, strsignal(signal_no));
+}
+
+static void on_hangup(void *owner, int signal_no)
+{
+	struct worker *w = owner;
+
+	if (w->state == WORKING)
+		notify("RELOADING=1");
+	if (w->state < STOPPING)
+		reload(w->runs, w->settings);
+	if (w->state == WORKING)
+		notify("READY=1");
 }
 
 static void on_drained(void *owner, bool drained, int64_t n_left)
@@ -527,6 +543,7 @@ static enum status open_all(struct worker *w, struct err *err)
 	w->marks = marks_new(on_raised, w);
 	w->tick = timer_new(w->reactor, tick, w);
 	w->limit = timer_new(w->reactor, on_limit, w);
+	w->watchdog = notify_watchdog(w->reactor);
 	if (blame_open(w->settings->state_dir, &w->blame, err) != ST_OK)
 		return ST_INVALID;
 	s = preflight_schema(w->settings, err);
@@ -553,6 +570,7 @@ static void close_all(struct worker *w)
 	marks_free(w->marks);
 	timer_close(w->tick);
 	timer_close(w->limit);
+	timer_close(w->watchdog);
 	blame_close(w->blame);
 	metrics_free(w->metrics);
 	reactor_free(w->reactor);
@@ -570,6 +588,7 @@ int worker_run(const struct settings *s, struct profiles *profiles, bool drain)
 		lease_watch();
 		reactor_signal(w.reactor, SIGTERM, on_signal, &w);
 		reactor_signal(w.reactor, SIGINT, on_signal, &w);
+		reactor_signal(w.reactor, SIGHUP, on_hangup, &w);
 		timer_start(w.tick, TICK_MS, TICK_MS);
 		log_info("worker_starting", L_STR("version", DRAFTMILL_VERSION),
 			 L_STR("cluster", w.cluster));

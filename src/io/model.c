@@ -39,7 +39,9 @@ struct sock {
 
 /* An endpoint and the handles made for it: all options are set but body and time. */
 struct route {
-	const struct endpoint *endpoint;
+	const struct endpoint
+		*endpoint; /* NULL: forgotten; the last transfer takes the route with it */
+	int n_open;
 	struct curl_slist *header;
 	struct transfer *idle;
 	struct route *next;
@@ -445,6 +447,7 @@ struct transfer *model_post(struct models *m, const struct endpoint *e, struct b
 	m->open = t;
 	t->shard = shard_for_one(m);
 	t->shard->n_open++;
+	r->n_open++;
 	CURLMcode rc = curl_multi_add_handle(t->shard->multi, t->easy);
 	if (rc != CURLM_OK)
 		BUG("curl_multi_add_handle: %s", curl_multi_strerror(rc));
@@ -463,12 +466,45 @@ static void leave(struct transfer *t)
 	buf_release(&t->request);
 }
 
+/* With its idle handles; of the forgotten. */
+static void drop_route(struct models *m, struct route *r)
+{
+	struct route **link = &m->route;
+
+	while (*link != r)
+		link = &(*link)->next;
+	*link = r->next;
+	for (struct transfer *t; (t = r->idle);) {
+		r->idle = t->next;
+		transfer_free(t);
+	}
+	curl_slist_free_all(r->header);
+	free(r);
+}
+
 static void rest(struct transfer *t)
 {
+	struct route *r = t->route;
+
 	buf_release(&t->headers);
 	buf_release(&t->body);
-	t->next = t->route->idle;
-	t->route->idle = t;
+	t->next = r->idle;
+	r->idle = t;
+	if (--r->n_open == 0 && !r->endpoint)
+		drop_route(t->models, r);
+}
+
+void model_forget(struct models *m, const struct endpoint *e)
+{
+	struct route *r = m->route;
+
+	while (r && r->endpoint != e)
+		r = r->next;
+	if (!r)
+		return;
+	r->endpoint = NULL;
+	if (r->n_open == 0)
+		drop_route(m, r);
 }
 
 void model_drop(struct transfer *t)
@@ -573,15 +609,8 @@ void models_free(struct models *m)
 	reactor_turn_end(m->reactor, m);
 	while (m->open)
 		model_drop(m->open);
-	for (struct route *r; (r = m->route);) {
-		m->route = r->next;
-		for (struct transfer *t; (t = r->idle);) {
-			r->idle = t->next;
-			transfer_free(t);
-		}
-		curl_slist_free_all(r->header);
-		free(r);
-	}
+	while (m->route)
+		drop_route(m, m->route);
 	for (int i = 0; i < m->n_shard; i++) {
 		curl_multi_cleanup(m->shard[i].multi);
 		timer_close(m->shard[i].timer);

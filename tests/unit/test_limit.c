@@ -97,6 +97,27 @@ static void concurrency_is_kept(void **state)
 	take(w, 1);
 }
 
+static void other_numbers_serve_who_waits(void **state)
+{
+	struct world *w = *state;
+	struct waiter a = {w, 'a'}, b = {w, 'b'};
+
+	w->limit = limit_new(w->reactor, "m", 0, 1);
+	take(w, 1);
+	limit_wait(w->limit, on_slot, &a);
+	limit_wait(w->limit, on_slot, &b);
+	limit_set(w->limit, 0, 2);
+	run(w, 2, 30);
+	assert_string_equal(w->served, "a"); /* two are out now */
+	limit_set(w->limit, 0, 1);
+	limit_return(w->limit);
+	run(w, 1, 30);
+	assert_string_equal(w->served, "a"); /* there is one too many, no more */
+	limit_return(w->limit);
+	run(w, 1, 1000);
+	assert_string_equal(w->served, "ab");
+}
+
 static void those_who_wait_are_served_in_their_order(void **state)
 {
 	struct world *w = *state;
@@ -248,6 +269,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(no_limit_gives_always),
 		TEST(concurrency_is_kept),
+		TEST(other_numbers_serve_who_waits),
 		TEST(those_who_wait_are_served_in_their_order),
 		TEST(the_queue_comes_before_a_newcomer),
 		TEST(the_rate_is_kept_after_one_seconds_worth),

@@ -25,6 +25,8 @@ static int setup(void **state)
 	struct world *w = calloc(1, sizeof(*w));
 
 	w->metrics = metrics_new(&settings);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(metrics_model(w->metrics, &models[i]), 1 + i);
 	buf_init(&w->text, 1 << 20);
 	*state = w;
 	return 0;
@@ -43,7 +45,7 @@ static int teardown(void **state)
 /* The lines of one metric, without its head. */
 static const char *lines_of(struct world *w, const char *name)
 {
-	static char found[8192];
+	static char found[32768];
 	char prefix[64];
 	size_t n = 0;
 
@@ -112,9 +114,9 @@ static void of_several_labels_only_what_was_counted_is_told(void **state)
 	struct world *w = *state;
 
 	assert_string_equal(lines_of(w, "calls_total"), "");
-	metrics_add(w->metrics, calls_total, 1, 0, ROLE_GENERATOR, REPLY_complete);
-	metrics_add(w->metrics, calls_total, 4, 1, ROLE_REFINER, REPLY_truncated);
-	metrics_add(w->metrics, calls_total, 2, 0, ROLE_CRITIC, REPLY_rate_limited);
+	metrics_add(w->metrics, calls_total, 1, 1, ROLE_GENERATOR, REPLY_complete);
+	metrics_add(w->metrics, calls_total, 4, 2, ROLE_REFINER, REPLY_truncated);
+	metrics_add(w->metrics, calls_total, 2, 1, ROLE_CRITIC, REPLY_rate_limited);
 	assert_string_equal(
 		lines_of(w, "calls_total"),
 		"draftmill_calls_total{model=\"drafting\",role=\"generator\",class=\"complete\"} 1\n"
@@ -131,18 +133,26 @@ static void money_is_exact_to_the_micro_dollar(void **state)
 	metrics_add(w->metrics, cost_usd_total, 2000000, metrics_model(w->metrics, &models[1]));
 	metrics_add(w->metrics, cost_usd_total, 1, metrics_model(w->metrics, NULL));
 	assert_string_equal(lines_of(w, "cost_usd_total"),
+			    "draftmill_cost_usd_total{model=\"\"} 0.000001\n"
 			    "draftmill_cost_usd_total{model=\"drafting\"} 1.234567\n"
-			    "draftmill_cost_usd_total{model=\"say \\\"hi\\\" \\\\o/\"} 2\n"
-			    "draftmill_cost_usd_total{model=\"\"} 0.000001\n");
+			    "draftmill_cost_usd_total{model=\"say \\\"hi\\\" \\\\o/\"} 2\n");
 }
 
-static void a_model_that_is_not_in_the_settings_has_the_empty_name(void **state)
+static void a_model_has_its_name_when_it_is_met_and_the_201st_the_empty_one(void **state)
 {
 	struct world *w = *state;
-	const struct model gone = {.name = STR("gone")};
+	char name[16];
 
-	assert_int_equal(metrics_model(w->metrics, &gone), 2);
-	assert_int_equal(metrics_model(w->metrics, NULL), 2);
+	for (int i = 2; i < 202; i++) {
+		snprintf(name, sizeof(name), "m%d", i);
+		const struct model m = {.name = str_c(name)};
+		assert_int_equal(metrics_model(w->metrics, &m), i < 200 ? i + 1 : 0);
+		metrics_add(w->metrics, calls_total, 1, metrics_model(w->metrics, &m), ROLE_CRITIC,
+			    REPLY_complete);
+	}
+	assert_int_equal(metrics_model(w->metrics, NULL), 0);
+	assert_non_null(strstr(lines_of(w, "calls_total"), "model=\"\",role=\"critic\",class="
+							   "\"complete\"} 2\n"));
 }
 
 /* 1 and 2 are at their bounds, 3 is over 2, 501 over 500, 100000 at the last and 100001 over it: 200,508 in all. */
@@ -213,7 +223,7 @@ int main(void)
 		TEST(a_stop_reason_brings_its_outcome),
 		TEST(of_several_labels_only_what_was_counted_is_told),
 		TEST(money_is_exact_to_the_micro_dollar),
-		TEST(a_model_that_is_not_in_the_settings_has_the_empty_name),
+		TEST(a_model_has_its_name_when_it_is_met_and_the_201st_the_empty_one),
 		TEST(buckets_count_what_is_at_most_their_bound),
 		TEST(times_are_told_in_seconds),
 		TEST(nobody_need_count),

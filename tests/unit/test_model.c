@@ -451,6 +451,26 @@ static void a_dropped_transfer_has_no_callback(void **state)
 	assert_int_equal(w->server.n_requests, 2);
 }
 
+static void a_forgotten_endpoint_ends_what_is_on_its_wire_and_may_be_another(void **state)
+{
+	static const char *const header[] = {"Authorization: Bearer another", NULL};
+	static const struct fake_act act[] = {{SAY(OK_TWO), KEEP}, {SAY(OK_TWO), KEEP}};
+	struct world *w = *state;
+
+	START(w, act);
+	model_forget(w->models, &w->endpoint); /* nobody knows it yet */
+	post(w, 5000);
+	model_forget(w->models, &w->endpoint);
+	w->endpoint.header = header;
+	reactor_run(w->reactor);
+	assert_int_equal(w->sent, SENT_WHOLE);
+	assert_non_null(strstr(w->server.request, "Bearer secret"));
+	post_and_wait(w, 5000);
+	assert_non_null(strstr(w->server.request, "Bearer another"));
+	model_forget(w->models, &w->endpoint);
+	assert_int_equal(w->server.n_requests, 2);
+}
+
 static void one_transfer_may_drop_itself_and_another_may_drop_it(void **state)
 {
 	static const struct fake_act act[] = {{SAY(OK_TWO), HANG}, {SAY(OK_TWO), KEEP}};
@@ -559,6 +579,7 @@ int main(void)
 		TEST(a_name_that_is_none_sent_nothing),
 		TEST(a_failed_tls_handshake_sent_nothing),
 		TEST(a_dropped_transfer_has_no_callback),
+		TEST(a_forgotten_endpoint_ends_what_is_on_its_wire_and_may_be_another),
 		TEST(one_transfer_may_drop_itself_and_another_may_drop_it),
 		TEST(what_is_open_at_the_end_is_dropped),
 		TEST(many_at_once_over_several_multi_handles),

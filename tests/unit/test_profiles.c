@@ -24,7 +24,7 @@ static void keep_fault(void *owner, const struct err *err)
 
 static int set_up(void **state)
 {
-	struct flag flag = {"profiles.dir", folder};
+	static const struct flag flag = {"profiles.dir", folder};
 
 	strcpy(folder, "/tmp/profiles-XXXXXX");
 	assert_non_null(mkdtemp(folder));
@@ -327,6 +327,27 @@ static void a_pinned_profile_outlives_its_file(void **state)
 	profiles_free(after);
 }
 
+static void read_again_they_are_other_ones_and_the_old_live_while_held(void **state)
+{
+	struct profiles *before = open_note("pass_score: 90\n"), *held = profiles_hold(before);
+	struct faults f = {.tell = keep_fault};
+
+	write_note("pass_score: 70\n");
+	struct profiles *after = profiles_again(&settings, &f);
+	assert_non_null(after);
+	assert_ptr_not_equal(profiles_settings(after), &settings);
+	assert_string_equal(profiles_settings(after)->profiles_dir, folder); /* by the flag */
+	profiles_free(before);
+	assert_int_equal(profiles_at(held, 0)->pass_score, 90);
+	assert_int_equal(profiles_at(after, 0)->pass_score, 70);
+	profiles_free(held);
+	profiles_free(after);
+
+	write_note("pass_score: 7O\n");
+	assert_null(profiles_again(&settings, &f));
+	assert_non_null(strstr(f.first.text, "note.yaml:8: pass_score"));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -346,6 +367,7 @@ int main(void)
 		TEST(models_must_exist_and_the_critic_be_another),
 		TEST(missing_folders_and_prompts_are_named),
 		TEST(a_pinned_profile_outlives_its_file),
+		TEST(read_again_they_are_other_ones_and_the_old_live_while_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

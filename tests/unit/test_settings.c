@@ -350,6 +350,48 @@ static void price_rows_are_whole_and_in_order(void **state)
 	assert_int_equal(read_prices("    - 3\n"), 3);
 }
 
+/* ---- two of them ---- */
+
+static void add_key(void *owner, const char *key)
+{
+	strcat(owner, key);
+	strcat(owner, " ");
+}
+
+/* The keys that differ between what @before and @after say. */
+static const char *differing(const char *before, const char *after)
+{
+	static char keys[256];
+	struct settings old;
+
+	assert_int_equal(read_text(before), 0);
+	old = settings;
+	assert_int_equal(read_text(after), 0);
+	keys[0] = '\0';
+	settings_compare(&old, &settings, add_key, keys);
+	return keys;
+}
+
+static void what_differs_is_told_by_key(void **state)
+{
+	const char *all =
+		"kafka:\n  brokers: a:1\n  job_topics: [x, y]\n  options: {linger.ms: 5}\n"
+		"worker: {lease_ms: 9000}\nweb: {listen: \"\"}\n";
+
+	assert_string_equal(differing("", ""), "");
+	assert_string_equal(differing("", "kafka: {brokers: \"localhost:9092\"}"), "");
+	assert_string_equal(differing("web: {listen: \"\"}", "web: {listen: \"\"}"), "");
+	assert_string_equal(differing(a_model, ""), ""); /* not of models */
+	assert_string_equal(differing("kafka: {job_topics: [x]}", "kafka: {job_topics: [y]}"),
+			    "kafka.job_topics ");
+	assert_string_equal(
+		differing("kafka: {options: {linger.ms: 5}}", "kafka: {options: {linger.ms: 6}}"),
+		"kafka.options ");
+	assert_string_equal(
+		differing(a_model, all),
+		"kafka.brokers kafka.job_topics kafka.options worker.lease_ms web.listen ");
+}
+
 /* ---- the table ---- */
 
 static void every_setting_says_what_it_is_for(void **state)
@@ -387,6 +429,7 @@ int main(void)
 		TEST(prices_are_exact_and_hold_from_their_day),
 		TEST(implausible_prices_are_refused_with_their_unit),
 		TEST(price_rows_are_whole_and_in_order),
+		TEST(what_differs_is_told_by_key),
 		TEST(every_setting_says_what_it_is_for),
 	};
 
