@@ -16,7 +16,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -513,24 +512,12 @@ static void open_fleet(struct worker *w)
 	fleet_knows(w->fleet, in_memory, w);
 }
 
-/* A connection a call: the usual soft limit of 1,024 is less than the jobs in flight. */
-static void raise_descriptors(void)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
-		return;
-	files.rlim_cur = files.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &files);
-}
-
 static enum status open_all(struct worker *w, struct err *err)
 {
 	struct runs_config c = {
 		.settings = w->settings, .profiles = w->profiles, .hooks = &hooks, .owner = w};
 	enum status s;
 
-	raise_descriptors();
 	w->arena = arena_new();
 	w->metrics = c.metrics = metrics_new(w->settings);
 	w->reactor = c.reactor = reactor_new();

@@ -1,21 +1,17 @@
-#include "io/model.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "model_endpoint.h"
 
-#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* libcurl's cost a transfer grows with the connections of a multi handle, so they are spread over several. */
 enum { SHARD_CONNECTIONS = 128, IDLE_CONNECTIONS = 32 };
-/* A connection idle for longer is not used again. Many servers close theirs after 5 s (llama.cpp, uvicorn, Node), and a request
- * that crosses with that is lost, maybe billed. libcurl counts whole seconds: over 3 is from 4 on. */
-enum { IDLE_MAX_S = 3 };
 enum { EVENTS_A_WAKE = 256, KEPT_HEADER_BYTES = 2048 };
 /* Of libcurl's buffers, each transfer has its own. */
 enum { RECEIVE_BYTES = 4096, UPLOAD_BYTES = 16384 };
@@ -75,49 +71,7 @@ struct models {
 	struct transfer *open;
 };
 
-/* --- endpoints --- */
-
-static bool is_loopback(const char *host)
-{
-	struct in_addr ip;
-
-	return !strcasecmp(host, "localhost") || !strcmp(host, "[::1]") ||
-	       (inet_pton(AF_INET, host, &ip) == 1 && ntohl(ip.s_addr) >> 24 == 127);
-}
-
-/* False: no URL of http or https. */
-static bool url_read(const char *url, bool *https, bool *loopback)
-{
-	CURLU *u = curl_url();
-	char *scheme = NULL, *host = NULL;
-	bool ok = u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
-		  curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
-		  curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK;
-
-	if (ok) {
-		*https = !strcmp(scheme, "https");
-		*loopback = is_loopback(host);
-		ok = *https || !strcmp(scheme, "http");
-	}
-	curl_free(scheme);
-	curl_free(host);
-	curl_url_cleanup(u);
-	return ok;
-}
-
-enum status endpoint_check(const struct endpoint *e, struct err *err)
-{
-	bool https, loopback;
-
-	if (!url_read(e->url, &https, &loopback))
-		return err_set(err, ST_INVALID,
-			       "base_url is no URL of https; write https://HOST/PATH");
-	if (!https && !loopback)
-		return err_set(
-			err, ST_INVALID,
-			"base_url: plain http is for loopback addresses only; write https://");
-	return ST_OK;
-}
+/* --- routes --- */
 
 static void add_header(struct route *r, const char *line)
 {
@@ -312,58 +266,6 @@ static int on_timer_change(CURLM *multi, long timeout_ms, void *owner)
 
 /* --- a transfer's life --- */
 
-static void set(CURLcode rc)
-{
-	if (rc != CURLE_OK)
-		BUG("libcurl refuses an option: %s", curl_easy_strerror(rc));
-}
-
-/* libcurl 7.88 decodes these two as if they stood in a URL. */
-static void set_escaped(CURL *easy, CURLoption option, const char *value)
-{
-	char *escaped = mem_must(curl_easy_escape(easy, value, 0));
-
-	set(curl_easy_setopt(easy, option, escaped));
-	curl_free(escaped);
-}
-
-static void set_proxy(CURL *easy, const struct endpoint *e, bool loopback)
-{
-	if (loopback) { /* none, also if the environment names one */
-		set(curl_easy_setopt(easy, CURLOPT_PROXY, ""));
-		return;
-	}
-	if (e->proxy)
-		set(curl_easy_setopt(easy, CURLOPT_PROXY, e->proxy));
-	if (e->proxy_user) {
-		set_escaped(easy, CURLOPT_PROXYUSERNAME, e->proxy_user);
-		set_escaped(easy, CURLOPT_PROXYPASSWORD, e->proxy_password);
-	}
-	if (e->no_proxy || e->proxy) /* the settings' proxy has the settings' exceptions */
-		set(curl_easy_setopt(easy, CURLOPT_NOPROXY, e->no_proxy ? e->no_proxy : ""));
-}
-
-static void set_protocol(CURL *easy, const struct endpoint *e)
-{
-	bool https = false, loopback = false;
-
-	url_read(e->url, &https, &loopback);
-	set(curl_easy_setopt(easy, CURLOPT_URL, e->url));
-	set(curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, https ? "https" : "http"));
-	set(curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1));
-	set(curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L));
-	if (e->ca_file)
-		set(curl_easy_setopt(easy, CURLOPT_CAINFO, e->ca_file));
-	if (e->client_cert)
-		set(curl_easy_setopt(easy, CURLOPT_SSLCERT, e->client_cert));
-	set_proxy(easy, e, loopback);
-	set(curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)e->connect_timeout_ms));
-	set(curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, (long)IDLE_MAX_S));
-	set(curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L));
-	set(curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L));
-	set(curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L)); /* nor for a stuck getaddrinfo() */
-}
-
 static struct transfer *transfer_new(struct models *m, struct route *r)
 {
 	struct transfer *t = mem_new(struct transfer);
@@ -373,24 +275,24 @@ static struct transfer *transfer_new(struct models *m, struct route *r)
 	t->route = r;
 	buf_init(&t->headers, KEPT_HEADER_BYTES);
 	buf_init(&t->body, REPLY_BYTES_MAX);
-	set_protocol(t->easy, r->endpoint);
-	set(curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t));
-	set(curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->why));
-	set(curl_easy_setopt(t->easy, CURLOPT_USERAGENT, "draftmill/" DRAFTMILL_VERSION));
-	set(curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, r->header));
-	set(curl_easy_setopt(t->easy, CURLOPT_POST, 1L));
-	set(curl_easy_setopt(t->easy, CURLOPT_PREREQFUNCTION, on_send));
-	set(curl_easy_setopt(t->easy, CURLOPT_PREREQDATA, t));
-	set(curl_easy_setopt(t->easy, CURLOPT_HEADERFUNCTION, on_header));
-	set(curl_easy_setopt(t->easy, CURLOPT_HEADERDATA, t));
-	set(curl_easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, on_body));
-	set(curl_easy_setopt(t->easy, CURLOPT_WRITEDATA, t));
-	set(curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES));
-	set(curl_easy_setopt(t->easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BYTES));
-	set(curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETFUNCTION, on_open));
-	set(curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETDATA, m));
-	set(curl_easy_setopt(t->easy, CURLOPT_CLOSESOCKETFUNCTION, on_close));
-	set(curl_easy_setopt(t->easy, CURLOPT_CLOSESOCKETDATA, m));
+	endpoint_apply(r->endpoint, t->easy);
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->why));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_USERAGENT, "draftmill/" DRAFTMILL_VERSION));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, r->header));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_POST, 1L));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_PREREQFUNCTION, on_send));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_PREREQDATA, t));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_HEADERFUNCTION, on_header));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_HEADERDATA, t));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_WRITEFUNCTION, on_body));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_WRITEDATA, t));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_BYTES));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BYTES));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETFUNCTION, on_open));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_OPENSOCKETDATA, m));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_CLOSESOCKETFUNCTION, on_close));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_CLOSESOCKETDATA, m));
 	return t;
 }
 
@@ -436,9 +338,9 @@ struct transfer *model_post(struct models *m, const struct endpoint *e, struct b
 	t->begin_ms = clock_mono_ms();
 	t->done = done;
 	t->owner = owner;
-	set(curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, buf_view(&t->request).p));
-	set(curl_easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->request.n));
-	set(curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS, limit_ms));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, buf_view(&t->request).p));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->request.n));
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS, limit_ms));
 
 	t->next = m->open;
 	t->link = &m->open;
@@ -582,12 +484,24 @@ static void shard_open(struct models *m, struct shard *s)
 	curl_multi_setopt(s->multi, CURLMOPT_TIMERDATA, s);
 }
 
+/* A connection a call: the usual soft limit of 1,024 is less than the jobs in flight. */
+static void raise_descriptors(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
 struct models *models_open(struct reactor *r, int n_connections)
 {
 	struct models *m = calloc(1, sizeof(*m));
 
 	if (!m || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		BUG("libcurl cannot start");
+	raise_descriptors();
 	m->reactor = r;
 	m->n_shard = (n_connections + SHARD_CONNECTIONS - 1) / SHARD_CONNECTIONS;
 	m->shard = calloc((size_t)m->n_shard, sizeof(*m->shard));
