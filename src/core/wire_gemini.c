@@ -118,8 +118,6 @@ static void read_candidate(struct arena *a, const struct json *candidate, struct
 	/* A stop without a text is a known hiccup of the service, and no decision of the model. */
 	if (out->class == REPLY_refused && str_is(out->finish_reason, "STOP"))
 		out->class = REPLY_unreadable;
-	if (out->text.n > 0 && out->usage.out == 0) /* no text is free: it was not told */
-		out->usage.out = -1;
 }
 
 static void read_answer(struct arena *a, const struct json *root, struct reply *out)

@@ -267,5 +267,10 @@ void reply_read(const struct reply_format *format, const struct http_reply *http
 		read_error(a, root, http->status, out);
 	else
 		format->answer(a, root, out);
+	/* No prompt and no text is free: a count of 0 is one that was not told. */
+	if (out->usage.in == 0)
+		out->usage.in = -1;
+	if (out->usage.out == 0 && out->text.n > 0)
+		out->usage.out = -1;
 	json_free(root);
 }
