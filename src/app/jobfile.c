@@ -118,13 +118,13 @@ static enum jobfile_got next_line(struct jobfile *j, struct jobfile_line *line)
 		if (++j->line_no == 1 && str_starts(text, "\xEF\xBB\xBF"))
 			text = str_sub(text, 3, text.n);
 		text = str_trim(text);
-	} while (c != EOF && text.n == 0);
+	} while (c != EOF && text.n == 0 && !j->text.full);
 	line->line_no = j->line_no;
 	if (ferror(j->f)) {
 		(void)err_set(&line->why, ST_DOWN, "%s", strerror(errno));
 		return JOBFILE_UNREAD;
 	}
-	return text.n ? job_in(j, text, line) : JOBFILE_END;
+	return text.n || j->text.full ? job_in(j, text, line) : JOBFILE_END;
 }
 
 /* ---- CSV ---- */

@@ -86,6 +86,9 @@ static void a_line_over_1_mib_is_a_fault_and_the_next_is_read(void **state)
 	memset(text, 'x', n);
 	memcpy(text + n, "\nb", 2);
 	assert_read("x.jsonl", &by_name, text, n + 2, "1!too_large: over 1 MiB\n2|b\n");
+	memset(text, ' ', n); /* what was cut off may be the job */
+	text[n - 1] = 'x';
+	assert_read("x.jsonl", &by_name, text, n + 2, "1!too_large: over 1 MiB\n2|b\n");
 	free(text);
 }
 
