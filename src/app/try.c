@@ -127,12 +127,16 @@ static void attempt_failed(void *owner, const struct model *m, const struct repl
 	page_line(&t->page, reply->detail);
 	page_printf(&t->page, "\n");
 	if (reply->class == REPLY_credentials) {
+		page_printf(&t->page, "provider ");
+		page_line(&t->page, m->provider);
 		page_printf(
 			&t->page,
-			"provider %.*s refuses the credential, has no money left for it, or does not know the "
-			"model %.*s; mend `providers` or `models` in the settings, the key in the "
-			"environment, or the account\n",
-			STR_ARG(m->provider), STR_ARG(m->id));
+			" refuses the credential, has no money left for it, or does not know the "
+			"model ");
+		page_line(&t->page, m->id);
+		page_printf(&t->page,
+			    "; mend `providers` or `models` in the settings, the key in the "
+			    "environment, or the account\n");
 		reactor_stop(t->reactor);
 	}
 	show_page(t);

@@ -333,7 +333,7 @@ def test_try_shows_text_from_outside_harmlessly(only_model):
 
 def test_try_ends_when_the_provider_refuses_the_key(only_model):
     only_model.model.control(fail="401", count=1)
-    done = only_model.draftmill("try", *PROFILE, "-", input=json.dumps(bare("t-4")), check=False, timeout_s=20)
+    done = only_model.draftmill("try", *PROFILE, "--models.drafting.id", 400 * "m", "-", input=json.dumps(bare("t-4")), check=False, timeout_s=20)
     assert done.returncode == 78 and "refuses the credential" in done.stdout
 
 
