@@ -59,8 +59,9 @@ static struct usage read_usage(const struct json *root)
 
 	if (cached > 0 && cached <= u.in)
 		u.cached = cached;
-	if (written > 0 && written <= u.in - u.cached)
-		u.cache_write = written;
+	if (written < 0 || written > u.in - u.cached) /* how many at the dearer price? */
+		return (struct usage){.in = -1, .out = u.out};
+	u.cache_write = written;
 	return u;
 }
 

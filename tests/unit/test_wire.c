@@ -516,6 +516,11 @@ static void usage_that_is_nonsense_is_not_known(void **state)
 			     "\"prompt_tokens_details\":{\"cached_tokens\":6}}");
 	assert_int_equal(u.in, 5);
 	assert_int_equal(u.cached, 0);
+	/* More written to the cache than there was: its price is over the full one. */
+	u = usage_of(*state, "{\"prompt_tokens\":5,\"completion_tokens\":1,"
+			     "\"prompt_tokens_details\":{\"cached_tokens\":2,"
+			     "\"cache_write_tokens\":4}}");
+	assert_int_equal(u.in, -1);
 }
 
 /* A good body with random bytes changed, cut or doubled, and random bytes alone: a class, whatever it is, and no crash. */
