@@ -35,7 +35,7 @@ enum reply_class reply_class_read(struct str name); /* N_REPLY_CLASSES: none of 
 bool reply_maybe_billed(enum reply_class);
 bool reply_is_answer(enum reply_class); /* complete, truncated, refused or blocked */
 
-struct usage {		     /* tokens; -1: the reply has none, or nonsense (negative, over 2^40, or 0 of what cannot be free) */
+struct usage { /* tokens; -1: the reply has none, or nonsense (negative, over 2^40, or 0 of what cannot be free) */
 	int64_t in;	     /* all input, what was cached included */
 	int64_t cached;	     /* part of in, read from the cache; 0 if not told */
 	int64_t out;	     /* all that is billed as output, thinking included */
