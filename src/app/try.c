@@ -64,7 +64,7 @@ static void print_reply(struct page *p, const struct step_row *s)
 {
 	page_printf(p, "%.*s %.*s call %lld: %.*s", STR_ARG(s->fact), STR_ARG(s->role),
 		    (long long)s->call_no, STR_ARG(s->class));
-	if (s->tokens_in != ROW_NULL)
+	if (s->tokens_in != ROW_NULL && s->tokens_out != ROW_NULL)
 		page_printf(p, ", %lld tokens in, %lld out", (long long)s->tokens_in,
 			    (long long)s->tokens_out);
 	page_printf(p, ", %lld micro-USD, %lld ms\n", (long long)s->cost_micro_usd,

@@ -1,5 +1,6 @@
 """What a person runs: each command by its own words."""
 import datetime
+import http.server
 import json
 import os
 import re
@@ -335,6 +336,28 @@ def test_try_ends_when_the_provider_refuses_the_key(only_model):
     only_model.model.control(fail="401", count=1)
     done = only_model.draftmill("try", *PROFILE, "--models.drafting.id", 400 * "m", "-", input=json.dumps(bare("t-4")), check=False, timeout_s=20)
     assert done.returncode == 78 and "refuses the credential" in done.stdout
+
+
+class HalfUsage(http.server.BaseHTTPRequestHandler):
+    """Tells the tokens of the prompt alone."""
+
+    def do_POST(self):
+        body = json.dumps({"choices": [{"message": {"content": "Dear Baker"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 5}})
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *words):
+        pass
+
+
+def test_try_prints_no_count_that_was_not_told(only_model):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), HalfUsage) as server:
+        threading.Thread(target=server.serve_forever).start()
+        done = only_model.draftmill("try", *PROFILE, "--providers.openai.base_url", f"http://127.0.0.1:{server.server_port}", "-",
+                                    input=json.dumps(bare("t-5")), check=False)
+        server.shutdown()
+    assert re.search(r"call 0: complete, \d+ micro-USD", done.stdout)
 
 
 def test_try_of_a_csv_is_a_pilot_of_its_first_rows(only_model, tmp_path):
