@@ -42,6 +42,7 @@ typedef void model_done(void *owner, enum sent, const struct http_reply *reply, 
 /* ST_INVALID: the URL's scheme is refused. */
 enum status endpoint_check(const struct endpoint *, struct err *err) MUST_CHECK;
 
+/* Raises the process's limit of open files as far as it may: a connection a call. */
 struct models *models_open(struct reactor *, int n_connections);
 void models_free(struct models *); /* drops what is open; NULL is fine */
 
