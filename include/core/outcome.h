@@ -50,8 +50,8 @@
 	                                "プロバイダーが本文を拒否または遮断したか、本文がありませんでした") \
 	X(request_failed,    escalated, "the provider rejects this very request, or it kept breaking off", \
 	                                "プロバイダーがこの要求を受け付けないか、通信が繰り返し途切れました") \
-	X(expired,           escalated, "its not_after has passed", \
-	                                "期限 (not_after) を過ぎました") \
+	X(expired,           escalated, "its not_after has passed, or will before the provider lets it be asked again", \
+	                                "期限 (not_after) を過ぎたか、プロバイダーが次の要求を受け付ける前に過ぎます") \
 	X(diverged,          escalated, "the program and its settings of today cannot go on from the stored steps", \
 	                                "現在のプログラムと設定では、保存済みの手順を引き継げません") \
 	X(cancelled,         failed,    "a person cancelled it", \

@@ -53,7 +53,7 @@ struct model {		     /* capability row */
 	int n_price;
 	/* Of the settings, no part of a profile; 0: none */
 	int64_t sunset_ms; /* Unix time from which on it is not served */
-	int64_t requests_per_minute,
+	int64_t requests_per_minute, tokens_per_minute,
 		concurrency; /* limits of all workers together, of one worker */
 };
 

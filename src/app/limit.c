@@ -9,84 +9,130 @@ enum {
 	BREAK_AFTER = 5, /* failures in a row */
 	BREAK_FIRST_MS = 1000,
 	BREAK_LAST_MS = 60000,
+	BREAK_BILLED_LAST_MS = 300000, /* where a probe may cost */
+	RAMP_FIRST = 2,		       /* calls at once when it closes */
+	RAMP_LAST = 1000,
+	MICRO = 1000000,
 };
 
 struct limit_wait {
 	struct limit *limit;
 	struct limit_wait *next, **link;
+	int64_t tokens;
 	slot_fn *slot;
 	void *owner;
+};
+
+struct bucket {		     /* of requests or of tokens: a rate and what may be spent now */
+	int64_t per_minute;  /* 0 = no limit */
+	int64_t level_micro; /* in millionths; negative: more was spent than there was */
+	int64_t filled_mono_ms;
 };
 
 struct limit {
 	struct timer *timer;
 	char *name;
-	int64_t per_minute, concurrency; /* 0 = none */
+	struct bucket requests, tokens;
+	int64_t concurrency; /* 0 = none */
 	int n_workers;
 
-	int64_t n_out;	      /* slots taken */
-	int64_t tokens_micro; /* of the bucket: a millionth of a request */
-	int64_t filled_mono_ms;
+	int64_t n_out; /* slots taken */
 
 	struct limit_wait *first, **last;
 
 	int64_t n_answered;
 	int n_failed;			      /* in a row */
 	int64_t break_ms, open_until_mono_ms; /* of the breaker; break_ms 0: closed */
+	int64_t ramp; /* since it closed, most calls at once; 0: as many as the limits allow */
 };
 
-/* ---- rate: a bucket that holds one second's worth, at least one request ---- */
+/* ---- rates: a bucket holds one second's worth, at least one ---- */
 
-static int64_t rate_micro_per_s(const struct limit *l)
+static int64_t rate_micro_per_s(const struct bucket *b, int n_workers)
 {
-	return l->per_minute * 1000000 / 60 / l->n_workers;
+	return b->per_minute * MICRO / 60 / n_workers;
 }
 
-static int64_t bucket_micro(const struct limit *l)
+static int64_t most_micro(const struct bucket *b, int n_workers)
 {
-	const int64_t rate = rate_micro_per_s(l);
+	const int64_t rate = rate_micro_per_s(b, n_workers);
 
-	return rate > 1000000 ? rate : 1000000;
+	return rate > MICRO ? rate : MICRO;
 }
 
-static void fill(struct limit *l, int64_t now)
+static void bucket_fill(struct bucket *b, int n_workers, int64_t now)
 {
-	int64_t passed_ms = now - l->filled_mono_ms;
+	const int64_t most = most_micro(b, n_workers);
+	int64_t passed_ms = now - b->filled_mono_ms;
 
 	if (passed_ms > 60000)
 		passed_ms = 60000;
-	l->tokens_micro += rate_micro_per_s(l) * passed_ms / 1000;
-	if (l->tokens_micro > bucket_micro(l))
-		l->tokens_micro = bucket_micro(l);
-	l->filled_mono_ms = now;
+	b->level_micro += rate_micro_per_s(b, n_workers) * passed_ms / 1000;
+	if (b->level_micro > most)
+		b->level_micro = most;
+	b->filled_mono_ms = now;
+}
+
+/* Milliseconds until @n may be spent. More than the bucket ever holds goes when it is full, and is a debt then. */
+static int64_t bucket_wait_ms(struct bucket *b, int64_t n, int n_workers, int64_t now)
+{
+	int64_t need = most_micro(b, n_workers);
+
+	if (!b->per_minute)
+		return 0;
+	if (n < need / MICRO)
+		need = n * MICRO;
+	bucket_fill(b, n_workers, now);
+	if (b->level_micro >= need)
+		return 0;
+	return 1 + (need - b->level_micro) * 1000 / (rate_micro_per_s(b, n_workers) + 1);
+}
+
+static void bucket_spend(struct bucket *b, int64_t n)
+{
+	if (b->per_minute)
+		b->level_micro -= n * MICRO;
+}
+
+static struct bucket bucket_of(int64_t per_minute)
+{
+	struct bucket b = {.per_minute = per_minute, .filled_mono_ms = clock_mono_ms()};
+
+	b.level_micro = most_micro(&b, 1);
+	return b;
 }
 
 /* ---- one slot ---- */
 
+static int64_t most_out(const struct limit *l)
+{
+	const int64_t most = l->concurrency ? l->concurrency : INT64_MAX;
+
+	if (l->break_ms)
+		return 1; /* one probe at a time */
+	return l->ramp && l->ramp < most ? l->ramp : most;
+}
+
 /* 0: there is one; else milliseconds until asking again is worth it, -1: until a slot is given back. */
-static int64_t wait_ms(struct limit *l)
+static int64_t wait_ms(struct limit *l, int64_t tokens)
 {
 	const int64_t now = clock_mono_ms();
+	int64_t requests_ms, tokens_ms;
 
 	if (l->break_ms && now < l->open_until_mono_ms)
 		return l->open_until_mono_ms - now;
-	if (l->break_ms && l->n_out)
-		return -1; /* one probe at a time */
-	if (l->concurrency && l->n_out >= l->concurrency)
+	if (l->n_out >= most_out(l))
 		return -1;
-	if (!l->per_minute)
-		return 0;
-	fill(l, now);
-	if (l->tokens_micro >= 1000000)
-		return 0;
-	return 1 + (1000000 - l->tokens_micro) * 1000 / (rate_micro_per_s(l) + 1);
+	requests_ms = bucket_wait_ms(&l->requests, 1, l->n_workers, now);
+	tokens_ms = bucket_wait_ms(&l->tokens, tokens, l->n_workers, now);
+	return requests_ms > tokens_ms ? requests_ms : tokens_ms;
 }
 
-static void take(struct limit *l)
+static void take(struct limit *l, int64_t tokens)
 {
 	l->n_out++;
-	if (l->per_minute)
-		l->tokens_micro -= 1000000;
+	bucket_spend(&l->requests, 1);
+	bucket_spend(&l->tokens, tokens);
 }
 
 static void unlink_wait(struct limit_wait *w)
@@ -104,12 +150,12 @@ static void serve(void *owner)
 	struct limit *l = owner;
 	int64_t ms = -1;
 
-	while (l->first && (ms = wait_ms(l)) == 0) {
+	while (l->first && (ms = wait_ms(l, l->first->tokens)) == 0) {
 		struct limit_wait *w = l->first;
 		slot_fn *slot = w->slot;
 		void *whose = w->owner;
 
-		take(l);
+		take(l, w->tokens);
 		unlink_wait(w);
 		free(w);
 		slot(whose);
@@ -124,21 +170,22 @@ static void serve_soon(struct limit *l)
 		timer_start(l->timer, 0, 0);
 }
 
-bool limit_take(struct limit *l)
+bool limit_take(struct limit *l, int64_t tokens)
 {
-	if (l->first || wait_ms(l) != 0)
+	if (l->first || wait_ms(l, tokens) != 0)
 		return false;
-	take(l);
+	take(l, tokens);
 	return true;
 }
 
-struct limit_wait *limit_wait(struct limit *l, slot_fn *slot, void *owner)
+struct limit_wait *limit_wait(struct limit *l, int64_t tokens, slot_fn *slot, void *owner)
 {
 	struct limit_wait *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		BUG("out of memory");
-	*w = (struct limit_wait){.limit = l, .link = l->last, .slot = slot, .owner = owner};
+	*w = (struct limit_wait){
+		.limit = l, .link = l->last, .tokens = tokens, .slot = slot, .owner = owner};
 	*l->last = w;
 	l->last = &w->next;
 	serve_soon(l);
@@ -153,62 +200,68 @@ void limit_cancel(struct limit_wait *w)
 	free(w);
 }
 
-void limit_return(struct limit *l)
+void limit_return(struct limit *l, int64_t unused_tokens)
 {
 	l->n_out--;
+	bucket_spend(&l->tokens, -unused_tokens);
 	serve_soon(l);
 }
 
 /* ---- the breaker ---- */
 
-bool limit_is_open(const struct limit *l)
-{
-	return l->break_ms && clock_mono_ms() < l->open_until_mono_ms;
-}
-
 enum breaker limit_breaker(const struct limit *l)
 {
 	if (!l->break_ms)
 		return BREAKER_CLOSED;
-	return limit_is_open(l) ? BREAKER_OPEN : BREAKER_PROBING;
+	return clock_mono_ms() < l->open_until_mono_ms ? BREAKER_OPEN : BREAKER_PROBING;
 }
 
-/* Calls that were under way when it opened fail as well: they are of the same outage. */
-static void count_failure(struct limit *l)
+/* Calls that were under way when it opened fail as well: they are of the same outage. A key does not become right by asking again. */
+static void count_failure(struct limit *l, enum reply_class class)
 {
-	if (++l->n_failed < BREAK_AFTER || limit_is_open(l))
+	const int64_t last = reply_maybe_billed(class) ? BREAK_BILLED_LAST_MS : BREAK_LAST_MS;
+
+	l->n_failed = class == REPLY_credentials ? BREAK_AFTER : l->n_failed + 1;
+	if (l->n_failed < BREAK_AFTER || limit_breaker(l) == BREAKER_OPEN)
 		return;
-	l->break_ms = !l->break_ms			? BREAK_FIRST_MS
-		      : 2 * l->break_ms > BREAK_LAST_MS ? BREAK_LAST_MS
-							: 2 * l->break_ms;
+	l->break_ms = !l->break_ms	       ? BREAK_FIRST_MS
+		      : 2 * l->break_ms > last ? last
+					       : 2 * l->break_ms;
 	l->open_until_mono_ms = clock_mono_ms() + l->break_ms;
 	log_warn("breaker_open", L_STR("model", l->name), L_INT("for_ms", l->break_ms));
 }
 
+/* It is heard; but who asks too much is no reason to let out more. */
 static void count_answer(struct limit *l, enum reply_class class)
 {
-	l->n_answered += reply_is_answer(class);
+	const bool answer = reply_is_answer(class);
+
+	l->n_answered += answer;
 	l->n_failed = 0;
-	if (l->break_ms)
+	if (l->break_ms) {
 		log_info("breaker_closed", L_STR("model", l->name));
-	l->break_ms = 0;
+		l->break_ms = 0;
+		l->ramp = RAMP_FIRST;
+	} else if (l->ramp && answer && ++l->ramp > RAMP_LAST) {
+		l->ramp = 0;
+	}
 }
 
-void limit_give(struct limit *l, enum reply_class class)
+void limit_give(struct limit *l, enum reply_class class, int64_t unused_tokens)
 {
 	switch (class) {
 	case REPLY_unsent:
 	case REPLY_overloaded:
 	case REPLY_server_error:
 	case REPLY_credentials:
-		count_failure(l);
-		break;
-	case REPLY_broken_off: /* of a slow model or a bad line: neither proof of life nor of death */
+	case REPLY_unreadable:
+	case REPLY_broken_off:
+		count_failure(l, class);
 		break;
 	default:
 		count_answer(l, class);
 	}
-	limit_return(l);
+	limit_return(l, unused_tokens);
 }
 
 int64_t limit_n_out(const struct limit *l)
@@ -226,27 +279,26 @@ void limit_set_fleet(struct limit *l, int n_workers)
 	l->n_workers = n_workers > 0 ? n_workers : 1;
 }
 
-void limit_set(struct limit *l, int64_t per_minute, int64_t concurrency)
+void limit_set(struct limit *l, const struct rates *most)
 {
-	l->per_minute = per_minute;
-	l->concurrency = concurrency;
+	l->requests.per_minute = most->requests_per_minute;
+	l->tokens.per_minute = most->tokens_per_minute;
+	l->concurrency = most->concurrency;
 	serve_soon(l);
 }
 
-struct limit *limit_new(struct reactor *reactor, const char *name, int64_t per_minute,
-			int64_t concurrency)
+struct limit *limit_new(struct reactor *reactor, const char *name, const struct rates *most)
 {
 	struct limit *l = calloc(1, sizeof(*l));
 
 	if (!l || !(l->name = strdup(name)))
 		BUG("out of memory");
 	l->timer = timer_new(reactor, serve, l);
-	l->per_minute = per_minute;
-	l->concurrency = concurrency;
+	l->requests = bucket_of(most->requests_per_minute);
+	l->tokens = bucket_of(most->tokens_per_minute);
+	l->concurrency = most->concurrency;
 	l->n_workers = 1;
 	l->last = &l->first;
-	l->filled_mono_ms = clock_mono_ms();
-	l->tokens_micro = bucket_micro(l);
 	return l;
 }
 

@@ -3,15 +3,16 @@
 enum {
 	BACKOFF_FIRST_MS = 500,
 	BACKOFF_LAST_MS = 60000,
-	SERVER_ERRORS_MAX = 6, /* of one request while others to the model succeed */
-	MAYBE_BILLED_MAX = 3,  /* the first and two more */
+	SERVER_ERRORS_MAX = 6, /* of one request while the model answers others */
+	BROKEN_MAX = 3,	       /* the first and two more */
 	RETRY_AFTER_MAX_MS = 24 * 60 * 60 * 1000,
 };
 
-/* Half of the step's ceiling, or a longer floor, and jitter of up to the other half: so many attempts in so much time, whatever the jitter. */
+/* Half of the step's ceiling, or a longer floor, and jitter of up to the other half: so many attempts in so much time, whatever the jitter.
+ * Many calls are told the same floor at the same moment: they are spread over half of it, up to 30 s. */
 static int64_t backoff_ms(int n_failed, int64_t floor_ms, uint32_t random)
 {
-	int64_t ceiling = BACKOFF_FIRST_MS;
+	int64_t ceiling = BACKOFF_FIRST_MS, spread;
 
 	for (int i = 1; i < n_failed && ceiling < BACKOFF_LAST_MS; i++)
 		ceiling *= 2;
@@ -19,17 +20,19 @@ static int64_t backoff_ms(int n_failed, int64_t floor_ms, uint32_t random)
 		ceiling = BACKOFF_LAST_MS;
 	if (floor_ms > RETRY_AFTER_MAX_MS)
 		floor_ms = RETRY_AFTER_MAX_MS;
+	spread = floor_ms > ceiling ? floor_ms / 2 : ceiling / 2;
+	if (spread > BACKOFF_LAST_MS / 2)
+		spread = BACKOFF_LAST_MS / 2;
 	if (floor_ms < ceiling / 2)
 		floor_ms = ceiling / 2;
-	return floor_ms + (int64_t)(random % (uint32_t)(ceiling / 2));
+	return floor_ms + (int64_t)(random % (uint32_t)spread);
 }
 
 int64_t retry_after_ms(struct retry_state *s, enum reply_class class, int64_t floor_ms,
-		       bool others_succeed, uint32_t random)
+		       enum others others, uint32_t random)
 {
 	s->n_failed++;
 	s->n_maybe_billed += reply_maybe_billed(class);
-	s->n_server_error += class == REPLY_server_error;
 	switch (class) {
 	case REPLY_rate_limited:
 	case REPLY_overloaded:
@@ -37,12 +40,14 @@ int64_t retry_after_ms(struct retry_state *s, enum reply_class class, int64_t fl
 	case REPLY_unsent:
 		break;
 	case REPLY_server_error:
-		if (s->n_server_error >= SERVER_ERRORS_MAX && others_succeed)
+		s->n_server_error += others == OTHERS_ANSWERED;
+		if (s->n_server_error == SERVER_ERRORS_MAX)
 			return -1;
 		break;
 	case REPLY_unreadable:
 	case REPLY_broken_off:
-		if (s->n_maybe_billed >= MAYBE_BILLED_MAX)
+		s->n_broken += others != OTHERS_FAIL;
+		if (s->n_broken == BROKEN_MAX)
 			return -1;
 		break;
 	default:

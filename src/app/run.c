@@ -68,9 +68,11 @@ static int64_t take_slots(struct run *r)
 {
 	int64_t intents = 0;
 
-	for (int i = 0; i < r->out.n_call && !r->runs->stopping; i++)
-		if (limit_take(service_of(r->runs, r->out.call[i].model)->limit))
+	for (int i = 0; i < r->out.n_call && !r->runs->stopping; i++) {
+		const struct call *c = &r->out.call[i];
+		if (limit_take(service_of(r->runs, c->model)->limit, c->reserve_tokens))
 			intents |= (int64_t)1 << i;
+	}
 	return intents;
 }
 
@@ -176,21 +178,28 @@ void run_heed_stop(struct run *r)
 
 void run_return_slots(struct run *r)
 {
-	for (int i = 0; i < r->out.n_call; i++)
+	for (int i = 0; i < r->out.n_call; i++) {
+		const struct call *c = &r->out.call[i];
 		if (r->rows.step.intents >> i & 1)
-			limit_return(service_of(r->runs, r->out.call[i].model)->limit);
+			limit_return(service_of(r->runs, c->model)->limit, c->reserve_tokens);
+	}
 }
 
-static bool has_expired(const struct run *r, int64_t unix_ms)
+bool run_has_expired(const struct run *r, int64_t unix_ms)
 {
 	return r->job->not_after_ms && unix_ms >= r->job->not_after_ms;
 }
 
+bool run_is_stopped(struct run *r)
+{
+	if (r->stop == STOP_NONE && run_has_expired(r, clock_unix_ms()))
+		r->stop = STOP_expired; /* before anything is bought, not only at the next sweep */
+	return r->stop != STOP_NONE;
+}
+
 static void act(struct run *r)
 {
-	if (r->stop == STOP_NONE && has_expired(r, clock_unix_ms()))
-		r->stop = STOP_expired; /* before anything is bought, not only at the next sweep */
-	if (r->stop != STOP_NONE) {
+	if (run_is_stopped(r)) {
 		run_return_slots(r);
 		run_heed_stop(r);
 		return;
@@ -285,11 +294,31 @@ bool runs_has(const struct runs *rs, int64_t job_no)
 	return tfind(&(struct run){.job_no = job_no}, &rs->by_number, by_number);
 }
 
+static bool is_down(const struct runs *rs, const struct profile *p)
+{
+	for (int role = 0; role < N_ROLES; role++) {
+		const struct model *m = &p->model[role];
+		if (m->name.p && limit_breaker(service_of(rs, m)->limit) != BREAKER_CLOSED)
+			return true;
+	}
+	return false;
+}
+
+int runs_may_begin(const struct runs *rs, int n)
+{
+	const struct profile *p;
+
+	for (int i = 0; n > 0 && (p = profiles_at(rs->c.profiles, i)); i++)
+		if (!is_down(rs, p))
+			return n;
+	return n > 0 && rs->n == 0; /* somebody must probe */
+}
+
 void runs_sweep(struct runs *rs, int64_t unix_ms)
 {
 	for (struct run *r = LIST_FIRST(&rs->all), *next; r; r = next) {
 		next = LIST_NEXT(r, link);
-		if (!r->loop || !has_expired(r, unix_ms) || r->stop != STOP_NONE)
+		if (!r->loop || !run_has_expired(r, unix_ms) || r->stop != STOP_NONE)
 			continue;
 		r->stop = STOP_expired;
 		run_heed_stop(r);

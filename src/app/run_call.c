@@ -11,7 +11,10 @@
 
 #include <stdio.h>
 
-enum { ASK_AGAIN_MS = 500 }; /* until the lease or the database lets it be sent */
+enum {
+	ASK_AGAIN_MS = 500, /* until the lease or the database lets it be sent */
+	TELL_AGAIN_MS = 60000
+};
 
 /* ---- send ---- */
 
@@ -99,10 +102,10 @@ static void take_slot(void *owner)
 	if (c->run->runs->stopping)
 		return;
 	c->asked_mono_ms = clock_mono_ms();
-	if (limit_take(c->service->limit))
+	if (limit_take(c->service->limit, c->call.reserve_tokens))
 		store_attempt(c);
 	else
-		c->wait = limit_wait(c->service->limit, store_attempt, c);
+		c->wait = limit_wait(c->service->limit, c->call.reserve_tokens, store_attempt, c);
 }
 
 void call_stored(void *owner, enum stored how, const struct stored_why *why)
@@ -116,10 +119,10 @@ void call_stored(void *owner, enum stored how, const struct stored_why *why)
 			  L_STR("sqlstate", why->sqlstate), L_STR("text", why->text));
 		r->stop = STOP_poison;
 	}
-	if (r->stop == STOP_NONE)
-		send_call(c);
-	else
+	if (run_is_stopped(r))
 		run_heed_stop(r);
+	else
+		send_call(c);
 }
 
 void call_begin(struct run *r, const struct call *call, bool has_slot, int attempt_no)
@@ -132,6 +135,7 @@ void call_begin(struct run *r, const struct call *call, bool has_slot, int attem
 			       .attempt_no = attempt_no,
 			       .service = service_of(r->runs, call->model),
 			       .has_slot = has_slot};
+	c->n_answered = limit_n_answered(c->service->limit);
 	c->attempt = (struct attempt_row){
 		.http_status = ROW_NULL, .latency_ms = ROW_NULL, .why = STR_OF("waited")};
 	if (has_slot) {
@@ -150,7 +154,7 @@ void call_drop(struct run_call *c)
 	if (c->transfer)
 		on_wire(c->run, -1);
 	if (c->has_slot)
-		limit_return(c->service->limit);
+		limit_return(c->service->limit, c->in_flight ? 0 : c->call.reserve_tokens);
 	*c = (struct run_call){.run = c->run};
 }
 
@@ -197,24 +201,40 @@ static uint32_t jitter(struct runs *rs)
 	return rs->random;
 }
 
-/* True: it will be tried again after a while. */
+static bool is_down(const struct service *s)
+{
+	return limit_breaker(s->limit) != BREAKER_CLOSED;
+}
+
+static enum others others(struct run_call *c)
+{
+	const int64_t before = c->n_answered;
+
+	c->n_answered = limit_n_answered(c->service->limit);
+	if (is_down(c->service))
+		return OTHERS_FAIL;
+	return c->n_answered > before ? OTHERS_ANSWERED : OTHERS_UNKNOWN;
+}
+
+/* True: it will be tried again after a while, or its job ends because the provider lets it wait past its not_after. */
 static bool retry(struct run_call *c, const struct http_reply *http, const struct reply *reply,
 		  int64_t latency_ms)
 {
 	struct run *r = c->run;
-	const int64_t n_answered = limit_n_answered(c->service->limit);
-	int64_t wait_ms;
+	const int64_t wait_ms = retry_after_ms(&c->retry, reply->class, reply->retry_after_ms,
+					       others(c), jitter(r->runs));
 
-	if (!c->retry.n_failed)
-		c->n_answered_before = n_answered;
-	wait_ms = retry_after_ms(&c->retry, reply->class, reply->retry_after_ms,
-				 n_answered > c->n_answered_before, jitter(r->runs));
 	if (wait_ms < 0 ||
 	    loop_may_retry(r->loop, c->call.no, c->retry.n_maybe_billed, r->active_ms) != STOP_NONE)
 		return false;
+	if (r->stop == STOP_NONE && run_has_expired(r, clock_unix_ms() + reply->retry_after_ms)) {
+		r->stop = STOP_expired;
+		run_heed_stop(r);
+		return true;
+	}
 	c->attempt.why = str_c(reply_class_name(reply->class));
 	c->attempt.http_status = http->status ? http->status : ROW_NULL;
-	c->attempt.latency_ms = latency_ms;
+	c->attempt.latency_ms = is_down(c->service) ? ROW_NULL : latency_ms;
 	snprintf(c->detail, sizeof(c->detail), "%.*s", STR_ARG(reply->detail));
 	c->attempt.detail = str_c(reply->detail.p ? c->detail : NULL);
 	ring(c, take_slot, wait_ms);
@@ -244,6 +264,22 @@ static void log_failure(const struct run_call *c, const struct reply *reply, int
 		 L_INT("http_status", status), L_STRN("detail", detail));
 }
 
+/* Each minute, as long as it is so: nothing goes on until a person has mended it. */
+static void tell_credentials(struct service *s, const struct reply *reply, int status)
+{
+	const int64_t now = clock_mono_ms();
+
+	if (reply->class != REPLY_credentials ||
+	    (s->told_credentials_mono_ms && now - s->told_credentials_mono_ms < TELL_AGAIN_MS))
+		return;
+	s->told_credentials_mono_ms = now;
+	log_error("credentials_refused", L_STRN("provider", s->model->provider),
+		  L_STRN("model", s->model->id), L_INT("http_status", status),
+		  L_STR("mend",
+			"the key, the account's money or rights, or the model's id; its jobs "
+			"wait, none is taken in"));
+}
+
 /* Said once: an alias would say it with each reply. */
 static void tell_other_model(struct service *s, const struct reply *reply)
 {
@@ -265,6 +301,17 @@ static void count_attempt(const struct run_call *c, enum reply_class class, int6
 	metrics_observe(m, stage_seconds, latency_ms, STAGE_generator + (int)c->call.role);
 }
 
+/* What an answer used; all that may have been, where that is not told. */
+static int64_t unused_tokens(const struct run_call *c, const struct reply *reply)
+{
+	const int64_t reserve = c->call.reserve_tokens;
+	int64_t used = reply_maybe_billed(reply->class) ? reserve : 0;
+
+	if (reply->usage.in >= 0 && reply->usage.out >= 0)
+		used = reply->usage.in + reply->usage.out;
+	return used < reserve ? reserve - used : 0;
+}
+
 static void replied(void *owner, enum sent sent, const struct http_reply *http, int64_t latency_ms,
 		    const char *why)
 {
@@ -273,6 +320,7 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 	const struct runs_config *cfg = &c->run->runs->c;
 	const int64_t at_ms = clock_unix_ms();
 	struct run *r = c->run;
+	const int64_t active_before_ms = r->active_ms;
 	struct arena *scratch; /* of failures: an outage of hours must not grow the job */
 	struct reply reply;
 	bool answered;
@@ -287,13 +335,16 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 	classify(scratch ? scratch : r->arena, c, sent, http, at_ms, why, &reply);
 	cfg->hooks->in_hand(cfg->owner, NULL, 0);
 	c->has_slot = c->in_flight = false;
-	limit_give(c->service->limit, reply.class);
+	limit_give(c->service->limit, reply.class, unused_tokens(c, &reply));
 	count_attempt(c, reply.class, latency_ms);
 	answered = reply_is_answer(reply.class);
 	if (answered)
 		tell_other_model(c->service, &reply);
 	else
 		log_failure(c, &reply, http->status);
+	tell_credentials(c->service, &reply, http->status);
+	if (!answered && is_down(c->service))
+		r->active_ms = active_before_ms; /* the time of an outage is not the job's */
 	if (!answered && cfg->hooks->attempt_failed)
 		cfg->hooks->attempt_failed(cfg->owner, c->call.model, &reply, http->status);
 	if (answered || !retry(c, http, &reply, latency_ms)) {

@@ -19,8 +19,10 @@ struct service { /* a model ready to be called: each that the settings have or h
 	const struct model *model; /* name, id, provider and wire, which never change */
 	struct profiles *profiles; /* held: the endpoint is in the memory of their settings */
 	struct endpoint endpoint;
-	struct limit *limit;
-	bool told_other; /* that another model answers in its place */
+	struct limit *limit; /* shared by those of one provider and id */
+	bool owns_limit;
+	bool told_other;		  /* that another model answers in its place */
+	int64_t told_credentials_mono_ms; /* when it was told that they are refused; 0: never */
 };
 
 struct runs {
@@ -42,7 +44,7 @@ struct run_call { /* an open call's driver: its intent is stored */
 	char detail[DETAIL_BYTES];  /* behind the row's */
 	struct attempt_row attempt; /* the row being stored */
 	struct retry_state retry;
-	int64_t n_answered_before; /* the model's answers at this call's first failure */
+	int64_t n_answered;	   /* the model's answers until this call's last failure */
 	int64_t asked_mono_ms;	   /* for its slot */
 	struct limit_wait *wait;   /* in the queue for a slot */
 	struct timer *timer;	   /* backing off, or waiting for leave to send */
@@ -89,6 +91,9 @@ void run_step(struct run *);
 void run_feed(struct run *, const struct fact *);
 int64_t run_active_ms(const struct run *);
 stored_fn run_stored;
+bool run_has_expired(const struct run *, int64_t unix_ms);
+/* Whether its end is wanted from outside, its not_after included. */
+bool run_is_stopped(struct run *);
 /* Ends it if that is wanted from outside and nothing is being stored. */
 void run_heed_stop(struct run *);
 /* Gives back the slots of calls that r->rows carries the intents of and that will not be sent. */

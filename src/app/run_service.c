@@ -51,7 +51,44 @@ void runs_set_fleet(struct runs *rs, int n_workers)
 	limit_set_fleet(v->limit, n_workers);
 }
 
-static struct service *service_new(struct runs *rs, const struct model *m)
+static bool is_one_model(const struct model *a, const struct model *b)
+{
+	return str_eq(a->id, b->id) && str_eq(a->provider, b->provider);
+}
+
+/* Rows of one model, as with another `thinking`, share its limit and its breaker. */
+static struct limit *shared_limit(const struct runs *rs, const struct model *m)
+{
+	struct service *v;
+
+	TAILQ_FOREACH(v, &rs->services, link)
+	if (is_one_model(v->model, m))
+		return v->limit;
+	return NULL;
+}
+
+static void tighten(int64_t *most, int64_t other)
+{
+	if (other && (!*most || other < *most))
+		*most = other;
+}
+
+/* The strictest numbers of all rows of the model. */
+static struct rates rates_of(const struct settings *s, const struct model *m)
+{
+	struct rates most = {0};
+
+	for (int i = 0; i < s->n_model; i++) {
+		if (!is_one_model(&s->model[i], m))
+			continue;
+		tighten(&most.requests_per_minute, s->model[i].requests_per_minute);
+		tighten(&most.tokens_per_minute, s->model[i].tokens_per_minute);
+		tighten(&most.concurrency, s->model[i].concurrency);
+	}
+	return most;
+}
+
+static struct service *service_new(struct runs *rs, const struct model *m, const struct rates *most)
 {
 	struct service *v = arena_alloc(rs->arena, sizeof(*v));
 	struct model *own = arena_alloc(rs->arena, sizeof(*own));
@@ -61,7 +98,10 @@ static struct service *service_new(struct runs *rs, const struct model *m)
 	own->provider = arena_str(rs->arena, m->provider);
 	own->wire = m->wire;
 	v->model = own;
-	v->limit = limit_new(rs->c.reactor, own->name.p, m->requests_per_minute, m->concurrency);
+	v->limit = shared_limit(rs, own);
+	v->owns_limit = !v->limit;
+	if (v->owns_limit)
+		v->limit = limit_new(rs->c.reactor, own->name.p, most);
 	limit_set_fleet(v->limit, rs->n_workers);
 	return v;
 }
@@ -98,14 +138,15 @@ enum status runs_use(struct runs *rs, struct profiles *p, struct err *err)
 			return ST_INVALID;
 	for (int i = 0; i < s->n_model; i++) {
 		const struct model *m = &s->model[i];
+		const struct rates most = rates_of(s, m);
 		struct service *v = service_same(rs, m);
 
 		if (v)
 			TAILQ_REMOVE(&rs->services, v, link);
 		else
-			v = service_new(rs, m);
+			v = service_new(rs, m, &most);
 		TAILQ_INSERT_TAIL(&rs->services, v, link);
-		limit_set(v->limit, m->requests_per_minute, m->concurrency);
+		limit_set(v->limit, &most);
 		move(rs, v, p, &e[i]);
 	}
 	move_gone(rs, p);
@@ -121,7 +162,8 @@ void services_free(struct runs *rs)
 
 	TAILQ_FOREACH(v, &rs->services, link)
 	{
-		limit_free(v->limit);
+		if (v->owns_limit)
+			limit_free(v->limit);
 		profiles_free(v->profiles);
 	}
 }

@@ -80,6 +80,7 @@ static const struct setting table[] = {
 	STRING("models.NAME.thinking", "", "a level such as low, or a number of tokens, as the wire has it; without it the model decides", MODEL(thinking)),
 	ROW("date", "", DATE, "models.NAME.sunset", "", "day, UTC, from which on the maker does not serve it: refused then, warned of 30 days before", MODEL(sunset_ms)),
 	INTEGER("requests", 0, 1000000000, "models.NAME.requests_per_minute", "0", "limit of all workers together; 0 is none", MODEL(requests_per_minute)),
+	INTEGER("tokens", 0, 1000000000, "models.NAME.tokens_per_minute", "0", "the same of tokens, input and output: reserved at their worst case, corrected by the reply; 0 is none", MODEL(tokens_per_minute)),
 	INTEGER("calls", 0, 100000, "models.NAME.concurrency", "128", "calls open at once in one worker; 0 is no limit", MODEL(concurrency)),
 	ROW("list", "", PRICES, "models.NAME.prices", NULL, "list prices, a row for each day from which they hold", MODEL(price)),
 	ROW("date", "", DATE, "models.NAME.prices.valid_from", NULL, "first day, UTC; the rows stand in this order", PRICE(valid_from_ms)),

@@ -374,7 +374,7 @@ static int n_wanted(const struct worker *w)
 		return 0;
 	n = n < numbers ? n : numbers;
 	n = n < RECORDS_A_TURN ? n : RECORDS_A_TURN;
-	return n > 0 ? (int)n : 0;
+	return runs_may_begin(w->runs, (int)n);
 }
 
 /* By bytes too: a record may be large. */

@@ -11,7 +11,7 @@ static const enum reply_class without_end[] = {REPLY_rate_limited, REPLY_overloa
 
 static int64_t after(struct retry_state *s, enum reply_class class, uint32_t random)
 {
-	return retry_after_ms(s, class, -1, false, random);
+	return retry_after_ms(s, class, -1, OTHERS_UNKNOWN, random);
 }
 
 /* Half a second, doubling to a minute; the wait lies in the upper half of it. */
@@ -40,9 +40,9 @@ static void retry_after_is_a_floor_under_the_jitter(void **state)
 {
 	struct retry_state s = {0};
 
-	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, 2000, false, 123), 2123);
-	assert_int_equal(retry_after_ms(&s, REPLY_server_error, 0, false, 123), 623);
-	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, -1, false, 123), 1123);
+	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, 2000, OTHERS_UNKNOWN, 123), 2123);
+	assert_int_equal(retry_after_ms(&s, REPLY_server_error, 0, OTHERS_UNKNOWN, 123), 623);
+	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, -1, OTHERS_UNKNOWN, 123), 1123);
 }
 
 /* Requests of one call in its first ten seconds, every one answered with 429 and this header. */
@@ -54,7 +54,7 @@ static int in_ten_seconds(const char *headers, uint32_t random)
 
 	for (int64_t at_ms = 0; at_ms <= 10000; n++) {
 		int64_t floor_ms = http_retry_after_ms(str_c(headers), now_ms + at_ms);
-		at_ms += retry_after_ms(&s, REPLY_rate_limited, floor_ms, false, random);
+		at_ms += retry_after_ms(&s, REPLY_rate_limited, floor_ms, OTHERS_UNKNOWN, random);
 	}
 	return n;
 }
@@ -79,7 +79,8 @@ static void no_floor_is_longer_than_a_day(void **state)
 {
 	struct retry_state s = {0};
 
-	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, 7 * 86400000, false, 1), 86400001);
+	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, 7 * 86400000, OTHERS_UNKNOWN, 1),
+			 86400001);
 }
 
 static void some_failures_are_retried_without_end(void **state)
@@ -93,17 +94,21 @@ static void some_failures_are_retried_without_end(void **state)
 	}
 }
 
-static void the_sixth_server_error_ends_it_only_if_others_succeed(void **state)
+/* Only those count that the request met while the model answered others: an outage may begin with a few answers in between. */
+static void the_sixth_server_error_ends_it_only_if_others_are_answered(void **state)
 {
-	struct retry_state alone = {0}, among_others = {0};
+	struct retry_state s = {0};
 
 	for (int n = 1; n <= 5; n++) {
-		assert_true(after(&alone, REPLY_server_error, 0) >= 0);
-		assert_true(retry_after_ms(&among_others, REPLY_server_error, -1, true, 0) >= 0);
+		for (int in_vain = 0; in_vain < 20; in_vain++) {
+			assert_true(after(&s, REPLY_server_error, 0) >= 0);
+			assert_true(retry_after_ms(&s, REPLY_server_error, -1, OTHERS_FAIL, 0) >=
+				    0);
+		}
+		assert_true(retry_after_ms(&s, REPLY_server_error, -1, OTHERS_ANSWERED, 0) >= 0);
 	}
-	assert_int_equal(retry_after_ms(&among_others, REPLY_server_error, -1, true, 0), -1);
-	assert_true(after(&alone, REPLY_server_error, 0) >= 0);
-	assert_int_equal(retry_after_ms(&alone, REPLY_server_error, -1, true, 0), -1);
+	assert_true(after(&s, REPLY_server_error, 0) >= 0);
+	assert_int_equal(retry_after_ms(&s, REPLY_server_error, -1, OTHERS_ANSWERED, 0), -1);
 }
 
 static void other_failures_are_no_server_errors(void **state)
@@ -111,8 +116,8 @@ static void other_failures_are_no_server_errors(void **state)
 	struct retry_state s = {0};
 
 	for (int n = 0; n < 20; n++)
-		assert_true(retry_after_ms(&s, REPLY_rate_limited, -1, true, 0) >= 0);
-	assert_true(retry_after_ms(&s, REPLY_server_error, -1, true, 0) >= 0);
+		assert_true(retry_after_ms(&s, REPLY_rate_limited, -1, OTHERS_ANSWERED, 0) >= 0);
+	assert_true(retry_after_ms(&s, REPLY_server_error, -1, OTHERS_ANSWERED, 0) >= 0);
 }
 
 static void what_may_be_billed_is_tried_three_times_in_all(void **state)
@@ -125,6 +130,48 @@ static void what_may_be_billed_is_tried_three_times_in_all(void **state)
 	assert_int_equal(after(&s, REPLY_broken_off, 0), -1);
 	assert_int_equal(s.n_maybe_billed, 3);
 	assert_int_equal(s.n_failed, 4);
+}
+
+/* A model that hangs for an hour is not each request's fault; what it may cost is counted all the same. */
+static void what_breaks_off_while_all_do_is_counted_but_not_held_against_it(void **state)
+{
+	struct retry_state s = {0};
+
+	for (int n = 0; n < 20; n++)
+		assert_true(retry_after_ms(&s, REPLY_broken_off, -1, OTHERS_FAIL, 0) >= 0);
+	assert_int_equal(s.n_maybe_billed, 20);
+	assert_true(after(&s, REPLY_broken_off, 0) >= 0);
+	assert_true(after(&s, REPLY_unreadable, 0) >= 0);
+	assert_int_equal(after(&s, REPLY_broken_off, 0), -1);
+	assert_int_equal(s.n_maybe_billed, 23);
+}
+
+/* 500 calls are told "in 5 seconds" at one moment: none comes sooner, they come over 2.5 seconds, in no tenth of it more than twice their
+ * share. A minute's floor spreads over half a minute. */
+static void those_told_the_same_do_not_come_back_together(void **state)
+{
+	static const struct {
+		int64_t floor_ms, spread_ms;
+	} told[] = {{5000, 2500}, {60000, 30000}, {600000, 30000}};
+	uint32_t random = 2463534242;
+
+	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++) {
+		int n_in_tenth[10] = {0};
+
+		for (int n = 0; n < 500; n++) {
+			struct retry_state s = {0};
+			random ^= random << 13;
+			random ^= random >> 17;
+			random ^= random << 5;
+			int64_t late_ms = retry_after_ms(&s, REPLY_rate_limited, told[i].floor_ms,
+							 OTHERS_UNKNOWN, random) -
+					  told[i].floor_ms;
+			assert_in_range(late_ms, 0, told[i].spread_ms - 1);
+			n_in_tenth[late_ms * 10 / told[i].spread_ms]++;
+		}
+		for (int tenth = 0; tenth < 10; tenth++)
+			assert_in_range(n_in_tenth[tenth], 25, 100);
+	}
 }
 
 static void a_rejected_request_is_not_sent_again(void **state)
@@ -144,9 +191,11 @@ int main(void)
 		cmocka_unit_test(a_retry_after_that_says_nothing_changes_no_number_of_requests),
 		cmocka_unit_test(no_floor_is_longer_than_a_day),
 		cmocka_unit_test(some_failures_are_retried_without_end),
-		cmocka_unit_test(the_sixth_server_error_ends_it_only_if_others_succeed),
+		cmocka_unit_test(the_sixth_server_error_ends_it_only_if_others_are_answered),
 		cmocka_unit_test(other_failures_are_no_server_errors),
 		cmocka_unit_test(what_may_be_billed_is_tried_three_times_in_all),
+		cmocka_unit_test(what_breaks_off_while_all_do_is_counted_but_not_held_against_it),
+		cmocka_unit_test(those_told_the_same_do_not_come_back_together),
 		cmocka_unit_test(a_rejected_request_is_not_sent_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
