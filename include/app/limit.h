@@ -2,8 +2,8 @@
  * app/limit.h - slots for calls: requests and tokens per minute and concurrency of a provider's model, and a breaker. A fleet's share of
  * the rates is 1/n of its live workers. Waiting is a queue in order of arrival.
  *
- * The breaker opens at the first failure of class credentials, else at the fifth in a row (unsent, overloaded, server_error, unreadable,
- * broken_off): no slot is given for a second, doubling to 60 s, or to 5 minutes while what fails may be billed. Then one call at a time
+ * The breaker opens at the fifth failure in a row (unsent, overloaded, server_error, unreadable, broken_off), at the first of class
+ * credentials, and at the first broken_off when five calls wait and none was answered for 10 s: no slot is given for a second, doubling to 60 s, or to 5 minutes while what fails may be billed. Then one call at a time
  * probes until one is heard. From there on two calls are let out at once, and with each answer one more.
  */
 #ifndef APP_LIMIT_H

@@ -10,6 +10,7 @@ enum {
 	BREAK_FIRST_MS = 1000,
 	BREAK_LAST_MS = 60000,
 	BREAK_BILLED_LAST_MS = 300000, /* where a probe may cost */
+	SILENT_MS = 10000,	       /* no answer for so long to so many as break it */
 	RAMP_FIRST = 2,		       /* calls at once when it closes */
 	RAMP_LAST = 1000,
 	MICRO = 1000000,
@@ -41,7 +42,8 @@ struct limit {
 	struct limit_wait *first, **last;
 
 	int64_t n_answered;
-	int n_failed;			      /* in a row */
+	int64_t asked_mono_ms; /* since when somebody waits for an answer and none has come */
+	int n_failed;	       /* in a row */
 	int64_t break_ms, open_until_mono_ms; /* of the breaker; break_ms 0: closed */
 	int64_t ramp; /* since it closed, most calls at once; 0: as many as the limits allow */
 };
@@ -130,7 +132,8 @@ static int64_t wait_ms(struct limit *l, int64_t tokens)
 
 static void take(struct limit *l, int64_t tokens)
 {
-	l->n_out++;
+	if (!l->n_out++)
+		l->asked_mono_ms = clock_mono_ms();
 	bucket_spend(&l->requests, 1);
 	bucket_spend(&l->tokens, tokens);
 }
@@ -216,12 +219,20 @@ enum breaker limit_breaker(const struct limit *l)
 	return clock_mono_ms() < l->open_until_mono_ms ? BREAKER_OPEN : BREAKER_PROBING;
 }
 
-/* Calls that were under way when it opened fail as well: they are of the same outage. A key does not become right by asking again. */
+/* A key does not become right by asking again; and where many wait in vain, the first that gives up speaks for all. */
+static bool is_proof(const struct limit *l, enum reply_class class)
+{
+	return class == REPLY_credentials ||
+	       (class == REPLY_broken_off && l->n_out >= BREAK_AFTER &&
+		clock_mono_ms() - l->asked_mono_ms >= SILENT_MS);
+}
+
+/* Calls that were under way when it opened fail as well: they are of the same outage. */
 static void count_failure(struct limit *l, enum reply_class class)
 {
 	const int64_t last = reply_maybe_billed(class) ? BREAK_BILLED_LAST_MS : BREAK_LAST_MS;
 
-	l->n_failed = class == REPLY_credentials ? BREAK_AFTER : l->n_failed + 1;
+	l->n_failed = is_proof(l, class) ? BREAK_AFTER : l->n_failed + 1;
 	if (l->n_failed < BREAK_AFTER || limit_breaker(l) == BREAKER_OPEN)
 		return;
 	l->break_ms = !l->break_ms	       ? BREAK_FIRST_MS
@@ -237,6 +248,7 @@ static void count_answer(struct limit *l, enum reply_class class)
 	const bool answer = reply_is_answer(class);
 
 	l->n_answered += answer;
+	l->asked_mono_ms = clock_mono_ms();
 	l->n_failed = 0;
 	if (l->break_ms) {
 		log_info("breaker_closed", L_STR("model", l->name));

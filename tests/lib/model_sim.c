@@ -12,7 +12,7 @@
  *                               what model_script.h says; unknown fields are refused, as the real ones do; the model alias-X
  *                               answers as X
  *   GET  .../models             an empty list, for the right key
- *   POST /control               {"fail":"429|500|503|401|quota|filter|cut|drop|hang|html|garbage|none","count":N,"retry_after":"2","latency_ms":M}
+ *   POST /control               {"fail":"429|500|503|529|401|quota|filter|cut|drop|hang|html|garbage|none","count":N,"retry_after":"2","latency_ms":M}
  *                               count -1 (the default) lasts until changed; latency_ms replaces every latency, -1 gives them back
  *   GET  /ledger                every answer given whole, in order; --ledger FILE has the same as JSON lines, each written
  *                               before its answer is sent, so that no answer can be out that the file does not know
@@ -36,6 +36,7 @@ enum fault {
 	F429,
 	F500,
 	F503,
+	F529,
 	F401,
 	QUOTA,
 	FILTER,
@@ -58,6 +59,7 @@ static const struct {
 	[F429] = {.name = "429", .status = 429, .type = "requests", .code = "rate_limit_exceeded"},
 	[F500] = {.name = "500", .status = 500, .type = "server_error", .code = "internal_error"},
 	[F503] = {.name = "503", .status = 503, .type = "server_error", .code = "slow_down"},
+	[F529] = {.name = "529", .status = 529, .type = "overloaded_error"},
 	[F401] = {.name = "401", .status = 401, .type = "invalid_request_error", .code = "invalid_api_key"},
 	[QUOTA] = {.name = "quota", .status = 429, .type = "insufficient_quota", .code = "insufficient_quota"},
 	[FILTER] = {.name = "filter", .status = 400, .type = "invalid_request_error", .code = "content_filter"},
@@ -95,7 +97,7 @@ static void prepare_error(struct client *c, int status, const char *type, const 
 {
 	json_object *root = json_object_new_object(), *error = add_object(root, "error");
 	const char *wait = *control.retry_after ? control.retry_after : options.retry_after;
-	bool says_wait = wait && (status == 429 || status == 503);
+	bool says_wait = wait && (status == 429 || status == 503 || status == 529);
 	char *extra = format("x-request-id: req_sim_e%ld\r\n%s%s%s", stats.n_requests,
 			     says_wait ? "Retry-After: " : "", says_wait ? wait : "",
 			     says_wait ? "\r\n" : "");

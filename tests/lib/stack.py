@@ -134,7 +134,7 @@ class Model(Process):
             return json.load(answer)
 
     def control(self, fail=None, count=-1, retry_after=None, latency_ms=None):
-        """`fail`: 429 500 503 401 quota filter cut drop hang html garbage none; `count` requests, -1 until changed."""
+        """`fail`: 429 500 503 529 401 quota filter cut drop hang html garbage none; `count` requests, -1 until changed."""
         wishes = {"fail": fail, "count": count if fail else None, "retry_after": retry_after, "latency_ms": latency_ms}
         self._ask("/control", {name: wish for name, wish in wishes.items() if wish is not None})
 

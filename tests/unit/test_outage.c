@@ -203,8 +203,10 @@ static void an_hour_of_silence_costs_each_job_little(void **state)
 	run(10 * MINUTE_MS);
 	assert_int_equal(w->n_done, TASKS_MAX);
 	nobody_gave_up(w);
-	for (int i = 0; i < TASKS_MAX; i++)
+	for (int i = 0; i < TASKS_MAX; i++) {
 		assert_in_range(w->task[i].retry.n_maybe_billed, 0, 2);
+		assert_int_equal(w->task[i].retry.n_broken, 0);
+	}
 }
 
 static void two_jobs_outlive_an_hour_of_silence(void **state)
