@@ -106,3 +106,19 @@ def test_the_model_is_killed_and_started_again(stack, batch):
     end(worker)
     assert events(worker, "breaker_open")
     assert_sound(stack, batch, lost=lost + len(batch))
+
+
+def test_a_worker_with_parked_jobs_is_killed_while_the_model_is_down(stack, batch):
+    """What waited in its memory for an open breaker is taken over as any other, and waits again."""
+    before = stack.model.stats()["answers"]
+    stack.model.control("503", latency_ms=5)
+    first = stack.start_worker()
+    wait_until(lambda: events(first, "breaker_open"), 30, what="an open breaker")
+    first.kill()
+    heir = stack.start_worker()
+    wait_until(lambda: events(heir, "job_taken_over") and events(heir, "breaker_open"), 30, what="an heir at the same closed door")
+    assert stack.model.stats()["answers"] == before
+    stack.model.control("none", latency_ms=5)
+    wait_all_ended(stack, batch, 90)
+    end(heir)
+    assert_sound(stack, batch, lost=len(batch))

@@ -429,7 +429,6 @@ static void tell_stats(struct client *c)
 	part = add_object(root, "statuses"); /* of all answers, the control's own included */
 	for (int i = 0; i < 600; i++) {
 		char name[4];
-
 		snprintf(name, sizeof name, "%d", i % 1000);
 		if (http_stats.by_status[i])
 			add_int(part, name, http_stats.by_status[i]);
