@@ -25,7 +25,7 @@ void preflight_broker(const struct settings *, struct faults *);
 /* Options that meet a fault of this librdkafka with some brokers: to be told, though with other brokers all is well. */
 void preflight_options(const struct settings *, struct faults *notes);
 
-/* The credential of each provider that a profile uses can be had. */
+/* Of each provider that a profile uses: the credential can be had, and a connection leads there, with its proxy, TLS and certificate. */
 void preflight_providers(const struct settings *, const struct profiles *, struct faults *);
 
 #endif

@@ -23,15 +23,18 @@ struct provider {
 	const char *
 		key_env; /* name of the environment variable that holds the credential; NULL: none */
 	const char *key_file; /* or a file that holds it, its last line end is cut; NULL: none */
-	const char *path;     /* behind base_url, with {model} in it; NULL: the wire's */
-	const char *query;    /* behind the path, without its ?; NULL: none */
+	const char *const *key_command; /* or what prints it, see app/credential.h; NULL: none */
+	int n_key_command;
+	const char *path;	   /* behind base_url, with {model} in it; NULL: the wire's */
+	const char *query;	   /* behind the path, without its ?; NULL: none */
 	const char *const *header; /* more of them, "Name: value"; NULL: none */
 	int n_header;
-	const char *ca_file;	   /* NULL: the system's */
-	const char *client_cert;   /* PEM, the key in it; NULL: none */
-	const char *proxy;	   /* NULL: as the environment says (https_proxy, no_proxy) */
-	const char *proxy_key_env; /* the variable that holds its USER:PASSWORD; NULL: none */
-	const char *no_proxy;	   /* hosts to reach without it, commas between; NULL: none */
+	const char *ca_file;	    /* NULL: the system's */
+	const char *client_cert;    /* PEM, the key in it; NULL: none */
+	const char *proxy;	    /* NULL: as the environment says (https_proxy, no_proxy) */
+	const char *proxy_key_env;  /* the variable that holds its USER:PASSWORD; NULL: none */
+	const char *proxy_key_file; /* or the file */
+	const char *no_proxy;	    /* hosts to reach without it, commas between; NULL: none */
 };
 
 struct settings {
@@ -91,7 +94,7 @@ void settings_compare(const struct settings *, const struct settings *, setting_
 const struct model *settings_model(const struct settings *, struct str name);	    /* NULL: none */
 const struct provider *settings_provider(const struct settings *, struct str name); /* NULL: none */
 
-/* The endpoint of a model: URL and headers with the credential, in @a. ST_INVALID: the credential cannot be had, named. */
+/* The endpoint of a model, in @a, without what app/credential.h puts in. ST_INVALID: the provider's entry is wrong, named. */
 enum status settings_endpoint(const struct settings *, struct arena *a, const struct model *,
 			      struct endpoint *out, struct err *err) MUST_CHECK;
 

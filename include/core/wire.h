@@ -21,7 +21,7 @@
 	X(rate_limited, false) /* too much asked in too short a time: 429 */ \
 	X(overloaded,   false) /* no room, whoever asks: 503, 529 */ \
 	X(server_error, false) /* other 5xx, 408, 409, 499 */ \
-	X(credentials,  false) /* key, model or path is wrong, or the account's money or quota of the day is used up, whatever the job: 401 to 404 */ \
+	X(credentials,  false) /* key, model or path is wrong, or the account's money or quota of the day is used up, whatever the job: 401 to 404; or who stands before it refuses us */ \
 	X(rejected,     false) /* any other status: this very request is at fault */ \
 	X(unreadable,   true)  /* 200, but not whole, no JSON, or another shape */ \
 	X(unsent,       false) /* no byte of the request left: resolve, connect, TLS */ \

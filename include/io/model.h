@@ -15,21 +15,26 @@ struct transfer;
 
 enum { REPLY_BYTES_MAX = 256 << 10 }; /* of a body, decoded; a longer one is not whole */
 
-struct endpoint {	 /* a provider, ready to post to; borrowed until model_forget() */
+/* A provider, ready to post to; borrowed until model_forget(). It stays as it is, but key and proxy_login: those of each model_post()
+ * are taken. */
+struct endpoint {
 	const char *url; /* whole, with the wire's path */
 	const char *const *
-		header; /* "Name: value", the credential among them; NULL at the end. Never logged. Content-Type is added */
+		header; /* "Name: value", without the key; NULL at the end. Content-Type is added */
+	const char *key_header;	 /* "Authorization: Bearer ", what stands before the key */
+	struct str key;		 /* absent: none is sent. Never logged */
 	const char *ca_file;	 /* NULL: the system's */
 	const char *client_cert; /* PEM, the key in it; NULL: none */
 	const char *proxy; /* NULL: as libcurl finds it in the environment. Never for loopback */
-	const char *proxy_user, *proxy_password; /* as they are; NULL: none */
-	const char *no_proxy;			 /* NULL: as in the environment */
+	struct str proxy_login; /* USER:PASSWORD as they are; absent: none. Never logged */
+	const char *no_proxy;	/* NULL: as in the environment */
 	int64_t connect_timeout_ms;
 };
 
 enum sent {
 	SENT_WHOLE, /* there is an HTTP reply, all its headers at least; look at its status and `whole` */
 	SENT_NOTHING, /* no byte of the request left: resolve, connect, TLS */
+	SENT_REFUSED, /* the same, by our fault: the proxy refuses its login or the host, the server our certificate */
 	SENT_MAYBE, /* cut, or out of time after the request and before a reply's headers: may be billed */
 };
 
@@ -41,6 +46,9 @@ typedef void model_done(void *owner, enum sent, const struct http_reply *reply, 
 
 /* ST_INVALID: the URL's scheme is refused. */
 enum status endpoint_check(const struct endpoint *, struct err *err) MUST_CHECK;
+
+/* Connects as model_post() would, through the proxy and with TLS, and sends nothing; waits for it. ST_DOWN: *err has URL and reason. */
+enum status endpoint_reach(const struct endpoint *, struct err *err) MUST_CHECK;
 
 /* Raises the process's limit of open files as far as it may: a connection a call. */
 struct models *models_open(struct reactor *, int n_connections);

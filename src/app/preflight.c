@@ -1,5 +1,6 @@
 #include "app/preflight.h"
 
+#include "app/credential.h"
 #include "app/migrate.h"
 #include "app/topics.h"
 #include "base/log.h"
@@ -171,16 +172,35 @@ static const struct model *used_model(const struct settings *settings,
 	return NULL;
 }
 
+/* All that a call needs, without a call. */
+static enum status check_provider(const struct settings *s, const struct provider *p,
+				  const struct model *model, struct err *err)
+{
+	struct credential *credential;
+	struct endpoint endpoint;
+
+	if (settings_endpoint(s, s->arena, model, &endpoint, err) != ST_OK)
+		return ST_INVALID;
+	enum status status = credential_open(NULL, p, true, &credential, err);
+	if (status == ST_OK) {
+		credential_put(credential, &endpoint);
+		status = endpoint_reach(&endpoint, err);
+		credential_close(credential);
+	}
+	if (status != ST_OK)
+		err_at(err, "providers.%.*s: ", STR_ARG(p->name));
+	return status;
+}
+
 void preflight_providers(const struct settings *settings, const struct profiles *profiles,
 			 struct faults *faults)
 {
-	struct endpoint endpoint;
 	struct err err;
 
 	for (int i = 0; i < settings->n_provider; i++) {
-		const struct model *model = used_model(settings, profiles, &settings->provider[i]);
-		if (model &&
-		    settings_endpoint(settings, settings->arena, model, &endpoint, &err) != ST_OK)
+		const struct provider *p = &settings->provider[i];
+		const struct model *model = used_model(settings, profiles, p);
+		if (model && check_provider(settings, p, model, &err) != ST_OK)
 			faults_add(faults, NULL, "%s", err.text);
 	}
 }

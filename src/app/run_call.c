@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum {
-	ASK_AGAIN_MS = 500, /* until the lease or the database lets it be sent */
+	ASK_AGAIN_MS = 500, /* until lease, database and credential let it be sent */
 	TELL_AGAIN_MS = 60000
 };
 
@@ -45,6 +45,7 @@ static void post(struct run_call *c)
 	on_wire(r, 1);
 	if (timeout_ms > c->call.timeout_ms)
 		timeout_ms = c->call.timeout_ms;
+	c->key_no = credential_put(c->service->credential, &c->service->endpoint);
 	c->transfer = model_post(r->runs->c.models, &c->service->endpoint, &body,
 				 timeout_ms > 0 ? timeout_ms : 1, replied, c);
 }
@@ -64,7 +65,8 @@ static void send_call(void *owner)
 
 	if (c->run->runs->stopping)
 		return;
-	if (trail_is_up(cfg->trail) && cfg->hooks->may_act(cfg->owner))
+	if (trail_is_up(cfg->trail) && cfg->hooks->may_act(cfg->owner) &&
+	    credential_ready(c->service->credential))
 		post(c);
 	else
 		ring(c, send_call, ASK_AGAIN_MS);
@@ -248,9 +250,13 @@ static void classify(struct arena *a, const struct run_call *c, enum sent sent,
 	*out = (struct reply){.usage = {.in = -1, .out = -1}, .retry_after_ms = -1};
 	if (sent == SENT_WHOLE) {
 		c->call.model->wire->reply(http, at_ms, a, out);
+		if (credential_is_quoted(c->service->credential, out->detail))
+			out->detail = STR_OF("(it quotes the key)");
 		return;
 	}
-	out->class = sent == SENT_NOTHING ? REPLY_unsent : REPLY_broken_off;
+	out->class = sent == SENT_NOTHING   ? REPLY_unsent
+		     : sent == SENT_REFUSED ? REPLY_credentials
+					    : REPLY_broken_off;
 	out->detail = text_to_utf8(a, arena_str(a, str_c(why)));
 }
 
@@ -323,7 +329,7 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 	const int64_t active_before_ms = r->active_ms;
 	struct arena *scratch; /* of failures: an outage of hours must not grow the job */
 	struct reply reply;
-	bool answered;
+	bool answered, renews;
 
 	c->transfer = NULL;
 	on_wire(r, -1);
@@ -335,17 +341,22 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 	classify(scratch ? scratch : r->arena, c, sent, http, at_ms, why, &reply);
 	cfg->hooks->in_hand(cfg->owner, NULL, 0);
 	c->has_slot = c->in_flight = false;
-	limit_give(c->service->limit, reply.class, unused_tokens(c, &reply));
+	renews = http->status == 401 && credential_refused(c->service->credential, c->key_no);
+	if (renews) /* the model is not at fault, and no alarm is due */
+		limit_return(c->service->limit, unused_tokens(c, &reply));
+	else
+		limit_give(c->service->limit, reply.class, unused_tokens(c, &reply));
 	count_attempt(c, reply.class, latency_ms);
 	answered = reply_is_answer(reply.class);
 	if (answered)
 		tell_other_model(c->service, &reply);
 	else
 		log_failure(c, &reply, http->status);
-	tell_credentials(c->service, &reply, http->status);
+	if (!renews)
+		tell_credentials(c->service, &reply, http->status);
 	if (!answered && is_down(c->service))
 		r->active_ms = active_before_ms; /* the time of an outage is not the job's */
-	if (!answered && cfg->hooks->attempt_failed)
+	if (!answered && !renews && cfg->hooks->attempt_failed)
 		cfg->hooks->attempt_failed(cfg->owner, c->call.model, &reply, http->status);
 	if (answered || !retry(c, http, &reply, latency_ms)) {
 		if (scratch)

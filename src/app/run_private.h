@@ -4,6 +4,7 @@
 #ifndef APP_RUN_PRIVATE_H
 #define APP_RUN_PRIVATE_H
 
+#include "app/credential.h"
 #include "app/retry.h"
 #include "app/run.h"
 
@@ -19,6 +20,7 @@ struct service { /* a model ready to be called: each that the settings have or h
 	const struct model *model; /* name, id, provider and wire, which never change */
 	struct profiles *profiles; /* held: the endpoint is in the memory of their settings */
 	struct endpoint endpoint;
+	struct credential *credential; /* held: its provider's */
 	struct limit *limit; /* shared by those of one provider and id */
 	bool owns_limit;
 	bool told_other;		  /* that another model answers in its place */
@@ -49,6 +51,7 @@ struct run_call { /* an open call's driver: its intent is stored */
 	struct limit_wait *wait;   /* in the queue for a slot */
 	struct timer *timer;	   /* backing off, or waiting for leave to send */
 	struct transfer *transfer; /* on the wire */
+	int key_no;		   /* of the credential, sent last */
 	bool has_slot;
 	bool in_flight; /* an attempt was begun and its end is not stored */
 };

@@ -106,36 +106,80 @@ static struct service *service_new(struct runs *rs, const struct model *m, const
 	return v;
 }
 
-static void move(struct runs *rs, struct service *v, struct profiles *p, const struct endpoint *e)
+/* How a model is reached. */
+struct way {
+	struct endpoint endpoint;
+	struct credential *credential; /* held */
+};
+
+/* One of @way or of a service that goes on as it is, renewed or not: all models of a provider share it, and a reload starts no command
+ * anew. NULL: there is none. */
+static struct credential *credential_of(const struct runs *rs, const struct provider *p,
+					const struct way *way, int n_way)
+{
+	const struct service *v;
+
+	for (int i = 0; i < n_way; i++)
+		if (credential_is_of(way[i].credential, p))
+			return credential_hold(way[i].credential);
+	TAILQ_FOREACH(v, &rs->services, link)
+	if (v->credential && credential_is_of(v->credential, p))
+		return credential_hold(v->credential);
+	return NULL;
+}
+
+static enum status find_way(const struct runs *rs, const struct settings *s, const struct model *m,
+			    struct way *way, int n_way, struct err *err)
+{
+	const bool waits = !rs->c.profiles; /* a reload may not: the lease would run out */
+	struct way *w = &way[n_way];
+
+	if (settings_endpoint(s, s->arena, m, &w->endpoint, err) != ST_OK)
+		return ST_INVALID;
+	const struct provider *p = settings_provider(s, m->provider);
+	w->credential = credential_of(rs, p, way, n_way);
+	if (w->credential || credential_open(rs->c.reactor, p, waits, &w->credential, err) == ST_OK)
+		return ST_OK;
+	err_at(err, "providers.%.*s: ", STR_ARG(p->name));
+	return ST_INVALID;
+}
+
+static void move(struct runs *rs, struct service *v, struct profiles *p, const struct way *way)
 {
 	model_forget(rs->c.models, &v->endpoint);
 	profiles_hold(p);
 	profiles_free(v->profiles);
 	v->profiles = p;
-	v->endpoint = *e;
+	v->endpoint = way->endpoint;
+	credential_close(v->credential);
+	v->credential = way->credential;
 }
 
 /* Those that the settings do not have any more follow their provider, for a key may be another: jobs in memory need them. */
 static void move_gone(struct runs *rs, struct profiles *p)
 {
 	const struct settings *s = profiles_settings(p);
-	struct endpoint e;
+	struct way way;
 	struct service *v;
 	struct err err;
 
 	TAILQ_FOREACH(v, &rs->services, link)
-	if (v->profiles != p && settings_endpoint(s, s->arena, v->model, &e, &err) == ST_OK)
-		move(rs, v, p, &e);
+	if (v->profiles != p && find_way(rs, s, v->model, &way, 0, &err) == ST_OK)
+		move(rs, v, p, &way);
 }
 
 enum status runs_use(struct runs *rs, struct profiles *p, struct err *err)
 {
 	const struct settings *s = profiles_settings(p);
-	struct endpoint *e = arena_array(s->arena, struct endpoint, s->n_model);
+	struct way *way = arena_array(s->arena, struct way, s->n_model);
 
-	for (int i = 0; i < s->n_model; i++)
-		if (settings_endpoint(s, s->arena, &s->model[i], &e[i], err) != ST_OK)
-			return ST_INVALID;
+	for (int i = 0; i < s->n_model; i++) {
+		if (find_way(rs, s, &s->model[i], way, i, err) == ST_OK)
+			continue;
+		while (i-- > 0)
+			credential_close(way[i].credential);
+		return ST_INVALID;
+	}
 	for (int i = 0; i < s->n_model; i++) {
 		const struct model *m = &s->model[i];
 		const struct rates most = rates_of(s, m);
@@ -147,7 +191,7 @@ enum status runs_use(struct runs *rs, struct profiles *p, struct err *err)
 			v = service_new(rs, m, &most);
 		TAILQ_INSERT_TAIL(&rs->services, v, link);
 		limit_set(v->limit, &most);
-		move(rs, v, p, &e[i]);
+		move(rs, v, p, &way[i]);
 	}
 	move_gone(rs, p);
 	profiles_hold(p);
@@ -164,6 +208,7 @@ void services_free(struct runs *rs)
 	{
 		if (v->owns_limit)
 			limit_free(v->limit);
+		credential_close(v->credential);
 		profiles_free(v->profiles);
 	}
 }

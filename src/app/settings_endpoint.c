@@ -1,47 +1,12 @@
 #include "app/settings.h"
 
-#include "app/file.h"
 #include "core/wire.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { CONNECT_TIMEOUT_MS = 10000 };
-
-/* Absent: the provider wants none. A credential is never part of a message. */
-static enum status read_credential(struct arena *a, const struct provider *provider,
-				   struct str *out, struct err *err)
-{
-	const char *value = provider->key_env ? getenv(provider->key_env) : NULL;
-
-	*out = (struct str){NULL, 0};
-	if (value && *value)
-		*out = str_c(value);
-	else if (provider->key_file && file_read(a, provider->key_file, out, err) != ST_OK)
-		return ST_INVALID;
-	else if (provider->key_env && !provider->key_file)
-		return err_set(err, ST_INVALID,
-			       "the environment variable %s is not set; put the credential there",
-			       provider->key_env);
-	if (!out->p)
-		return ST_OK;
-	if (out->n > 0 && out->p[out->n - 1] == '\n')
-		out->n--;
-	if (out->n > 0 && out->p[out->n - 1] == '\r')
-		out->n--;
-	for (size_t i = 0; i < out->n; i++) {
-		if ((unsigned char)out->p[i] <= 0x20 || out->p[i] == 0x7F)
-			return err_set(
-				err, ST_INVALID,
-				"the credential holds white space or a control character; mend %s",
-				value && *value ? provider->key_env : provider->key_file);
-	}
-	return out->n ? ST_OK
-		      : err_set(err, ST_INVALID, "%s is empty; put the credential there",
-				provider->key_file);
-}
 
 /* A file that libcurl will read: told now, by name. */
 static enum status check_file(const char *key, const char *path, struct err *err)
@@ -49,6 +14,12 @@ static enum status check_file(const char *key, const char *path, struct err *err
 	if (!path || access(path, R_OK) == 0)
 		return ST_OK;
 	return err_set(err, ST_INVALID, "%s: %s cannot be read: %s", key, path, strerror(errno));
+}
+
+static bool is_proxy(struct str url)
+{
+	return str_starts(url, "http://") || str_starts(url, "https://") ||
+	       str_starts(url, "socks5h://");
 }
 
 /* What a wrong value would do in silence. */
@@ -70,17 +41,14 @@ static enum status check_provider(const struct provider *p, struct err *err)
 				       i + 1);
 	}
 	if (p->proxy && strchr(p->proxy, '@'))
-		return err_set(err, ST_INVALID,
-			       "proxy: a URL with a user in it is refused; name the variable that "
-			       "holds USER:PASSWORD by proxy_key_env");
-	if (p->proxy && !strstr(p->proxy, "://"))
-		return err_set(err, ST_INVALID, "proxy: write it as http://HOST:PORT");
-	const char *proxy_key = p->proxy_key_env ? getenv(p->proxy_key_env) : ":";
-	if (!proxy_key || !strchr(proxy_key, ':'))
-		return err_set(err, ST_INVALID,
-			       "the environment variable %s holds no USER:PASSWORD; put the "
-			       "proxy's there",
-			       p->proxy_key_env);
+		return err_set(
+			err, ST_INVALID,
+			"proxy: a URL with a user in it is refused; name the variable that "
+			"holds USER:PASSWORD by proxy_key_env, or the file by proxy_key_file");
+	if (p->proxy && !is_proxy(str_c(p->proxy)))
+		return err_set(
+			err, ST_INVALID,
+			"proxy: write it as http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT");
 	return ST_OK;
 }
 
@@ -108,8 +76,9 @@ static const char *url_of(struct arena *a, const struct provider *provider,
 	return url.p;
 }
 
-static const char *credential_header(struct arena *a, const struct provider *provider,
-				     const struct wire *wire, struct str credential)
+/* What stands before the key. */
+static const char *key_header(struct arena *a, const struct provider *provider,
+			      const struct wire *wire)
 {
 	const char *name = provider->auth_header, *prefix = provider->auth_prefix;
 
@@ -117,28 +86,24 @@ static const char *credential_header(struct arena *a, const struct provider *pro
 		prefix = name ? "" : wire->auth_prefix;
 	if (!name)
 		name = wire->auth_header;
-	return arena_printf(a, "%s: %s%.*s", name, prefix, STR_ARG(credential)).p;
+	return arena_printf(a, "%s: %s", name, prefix).p;
 }
 
 enum status settings_endpoint(const struct settings *s, struct arena *a, const struct model *model,
 			      struct endpoint *out, struct err *err)
 {
 	const struct provider *provider = settings_provider(s, model->provider);
-	struct str credential;
 	int n_header = 0;
 
 	if (!provider)
 		return err_set(err, ST_INVALID,
 			       "models.%.*s: the settings have no provider \"%.*s\"; add it",
 			       STR_ARG(model->name), STR_ARG(model->provider));
-	if (check_provider(provider, err) != ST_OK ||
-	    read_credential(a, provider, &credential, err) != ST_OK) {
+	if (check_provider(provider, err) != ST_OK) {
 		err_at(err, "providers.%.*s: ", STR_ARG(provider->name));
 		return ST_INVALID;
 	}
-	const char **header = arena_array(a, const char *, provider->n_header + 3);
-	if (credential.p)
-		header[n_header++] = credential_header(a, provider, model->wire, credential);
+	const char **header = arena_array(a, const char *, provider->n_header + 2);
 	if (model->wire->header)
 		header[n_header++] = model->wire->header;
 	for (int i = 0; i < provider->n_header; i++)
@@ -146,17 +111,12 @@ enum status settings_endpoint(const struct settings *s, struct arena *a, const s
 	*out = (struct endpoint){
 		.url = url_of(a, provider, model),
 		.header = header,
+		.key_header = key_header(a, provider, model->wire),
 		.ca_file = provider->ca_file,
 		.client_cert = provider->client_cert,
 		.proxy = provider->proxy,
 		.no_proxy = provider->no_proxy,
 		.connect_timeout_ms = CONNECT_TIMEOUT_MS,
 	};
-	if (provider->proxy_key_env) { /* its form was checked */
-		struct str both = str_c(getenv(provider->proxy_key_env));
-		size_t colon = (size_t)str_find(both, STR_OF(":"), 0);
-		out->proxy_user = arena_str(a, str_sub(both, 0, colon)).p;
-		out->proxy_password = arena_str(a, str_sub(both, colon + 1, both.n)).p;
-	}
 	return ST_OK;
 }

@@ -57,7 +57,8 @@ static const struct setting table[] = {
 	TEXT("providers.NAME.auth_header", "", "header that carries the credential; without it the one of the wire, with its prefix", PROVIDER(auth_header)),
 	TEXT("providers.NAME.auth_prefix", "", "what stands before the credential in an auth_header, as \"Bearer \"", PROVIDER(auth_prefix)),
 	TEXT("providers.NAME.key_env", "", "environment variable that holds the credential", PROVIDER(key_env)),
-	PATH("providers.NAME.key_file", "", "or the file that holds it; without both none is sent", PROVIDER(key_file)),
+	PATH("providers.NAME.key_file", "", "or the file that holds it, read again when it changes", PROVIDER(key_file)),
+	ROW("list", "", LIST, "providers.NAME.key_command", "", "or program and arguments, without a shell, that print it and when it expires; run again before that", PROVIDER(key_command)),
 	TEXT("providers.NAME.path", "", "behind base_url instead of the wire's, {model} is the model's id: /openai/deployments/{model}/chat/completions", PROVIDER(path)),
 	TEXT("providers.NAME.query", "", "behind the path, as api-version=2024-10-21", PROVIDER(query)),
 	ROW("list", "", LIST, "providers.NAME.headers", "", "more headers, each as \"Name: value\"; they are no place for secrets", PROVIDER(header)),
@@ -65,6 +66,7 @@ static const struct setting table[] = {
 	PATH("providers.NAME.client_cert", "", "certificate and key of our own, both in one PEM file", PROVIDER(client_cert)),
 	TEXT("providers.NAME.proxy", "", "http://HOST:PORT to go through; without it https_proxy and no_proxy of the environment count; never for this machine", PROVIDER(proxy)),
 	TEXT("providers.NAME.proxy_key_env", "", "environment variable that holds its USER:PASSWORD", PROVIDER(proxy_key_env)),
+	PATH("providers.NAME.proxy_key_file", "", "or the file that holds it, read again when it changes", PROVIDER(proxy_key_file)),
 	TEXT("providers.NAME.no_proxy", "", "hosts that are reached without it, commas between", PROVIDER(no_proxy)),
 
 	STRING("models.NAME.id", NULL, "the model as its provider calls it", MODEL(id)),

@@ -131,12 +131,12 @@ static void attempt_failed(void *owner, const struct model *m, const struct repl
 		page_line(&t->page, m->provider);
 		page_printf(
 			&t->page,
-			" refuses the credential, has no money left for it, or does not know the "
+			", or the proxy on the way, refuses the credential, has no money left for it, or "
+			"does not know the "
 			"model ");
 		page_line(&t->page, m->id);
-		page_printf(&t->page,
-			    "; mend `providers` or `models` in the settings, the key in the "
-			    "environment, or the account\n");
+		page_printf(&t->page, "; mend `providers` or `models` in the settings, the key, "
+				      "or the account\n");
 		reactor_stop(t->reactor);
 	}
 	show_page(t);

@@ -12,7 +12,7 @@
 
 /* libcurl's cost a transfer grows with the connections of a multi handle, so they are spread over several. */
 enum { SHARD_CONNECTIONS = 128, IDLE_CONNECTIONS = 32 };
-enum { EVENTS_A_WAKE = 256, KEPT_HEADER_BYTES = 2048 };
+enum { EVENTS_A_WAKE = 256, KEPT_HEADER_BYTES = 2048, KEY_HEADER_BYTES = 32 << 10 };
 /* Of libcurl's buffers, each transfer has its own. */
 enum { RECEIVE_BYTES = 4096, UPLOAD_BYTES = 16384 };
 
@@ -33,12 +33,12 @@ struct sock {
 	uint32_t wanted, registered; /* EPOLLIN, EPOLLOUT */
 };
 
-/* An endpoint and the handles made for it: all options are set but body and time. */
+/* An endpoint and the handles made for it: all options are set but credentials, body and time. */
 struct route {
 	const struct endpoint
 		*endpoint; /* NULL: forgotten; the last transfer takes the route with it */
 	int n_open;
-	struct curl_slist *header;
+	struct curl_slist *header; /* without the key */
 	struct transfer *idle;
 	struct route *next;
 };
@@ -50,9 +50,10 @@ struct transfer {
 	CURL *easy;
 	struct transfer *next,
 		**link; /* link: where the list of open ones points here; NULL: not open */
-	struct buf request, headers, body;
-	int n_sendings;	  /* how often libcurl was about to send the request */
-	bool has_headers; /* of the final reply, all of them */
+	struct buf request, key, headers, body;
+	struct curl_slist key_header; /* before the route's */
+	int n_sendings;		      /* how often libcurl was about to send the request */
+	bool has_headers;	      /* of the final reply, all of them */
 	int64_t begin_ms;
 	model_done *done;
 	void *owner;
@@ -273,13 +274,13 @@ static struct transfer *transfer_new(struct models *m, struct route *r)
 	t->easy = mem_must(curl_easy_init());
 	t->models = m;
 	t->route = r;
+	buf_init(&t->key, KEY_HEADER_BYTES);
 	buf_init(&t->headers, KEPT_HEADER_BYTES);
 	buf_init(&t->body, REPLY_BYTES_MAX);
 	endpoint_apply(r->endpoint, t->easy);
 	easy_must(curl_easy_setopt(t->easy, CURLOPT_PRIVATE, t));
 	easy_must(curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->why));
 	easy_must(curl_easy_setopt(t->easy, CURLOPT_USERAGENT, "draftmill/" DRAFTMILL_VERSION));
-	easy_must(curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, r->header));
 	easy_must(curl_easy_setopt(t->easy, CURLOPT_POST, 1L));
 	easy_must(curl_easy_setopt(t->easy, CURLOPT_PREREQFUNCTION, on_send));
 	easy_must(curl_easy_setopt(t->easy, CURLOPT_PREREQDATA, t));
@@ -319,6 +320,20 @@ static struct shard *shard_for_one(struct models *m)
 	return least;
 }
 
+/* The same handle may carry another key than before. */
+static void set_credentials(struct transfer *t, const struct endpoint *e)
+{
+	struct curl_slist *header = t->route->header;
+
+	if (e->key.p) {
+		buf_printf(&t->key, "%s%.*s", e->key_header, STR_ARG(e->key));
+		t->key_header = (struct curl_slist){.data = t->key.p, .next = header};
+		header = &t->key_header;
+	}
+	easy_must(curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, header));
+	endpoint_apply_login(e, t->easy);
+}
+
 struct transfer *model_post(struct models *m, const struct endpoint *e, struct buf *body,
 			    int64_t timeout_ms, model_done *done, void *owner)
 {
@@ -338,6 +353,7 @@ struct transfer *model_post(struct models *m, const struct endpoint *e, struct b
 	t->begin_ms = clock_mono_ms();
 	t->done = done;
 	t->owner = owner;
+	set_credentials(t, e);
 	easy_must(curl_easy_setopt(t->easy, CURLOPT_POSTFIELDS, buf_view(&t->request).p));
 	easy_must(curl_easy_setopt(t->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->request.n));
 	easy_must(curl_easy_setopt(t->easy, CURLOPT_TIMEOUT_MS, limit_ms));
@@ -365,6 +381,9 @@ static void leave(struct transfer *t)
 	if (t->next)
 		t->next->link = t->link;
 	t->link = NULL;
+	if (t->key.p)
+		explicit_bzero(t->key.p, t->key.n);
+	buf_release(&t->key);
 	buf_release(&t->request);
 }
 
@@ -417,21 +436,17 @@ void model_drop(struct transfer *t)
 	rest(t);
 }
 
-/* With TLS 1.3 a server tells what it thinks of our certificate after we have begun to send; it reads nothing before. */
-static bool is_certificate_refused(const char *why)
-{
-	return strstr(why, "alert") && (strstr(why, "certificate") || strstr(why, "unknown ca"));
-}
-
 static void deliver(struct transfer *t, CURLcode rc)
 {
 	struct http_reply reply = {0};
-	const char *why = t->why[0] || rc == CURLE_OK ? t->why : curl_easy_strerror(rc);
-	enum sent sent = t->has_headers					 ? SENT_WHOLE
-			 : t->n_sendings && !is_certificate_refused(why) ? SENT_MAYBE
-									 : SENT_NOTHING;
+	enum sent sent = SENT_WHOLE;
+	const char *why = t->why;
 	long status = 0;
 
+	if (!t->has_headers)
+		sent = endpoint_sent(t->route->endpoint, t->easy, t->n_sendings > 0, t->why);
+	if (!t->why[0] && rc != CURLE_OK)
+		why = curl_easy_strerror(rc);
 	if (sent == SENT_WHOLE) {
 		curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
 		reply.status = (int)status;

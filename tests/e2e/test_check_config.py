@@ -10,9 +10,9 @@ CONFIG = ["--config", "config/draftmill.yaml"]
 
 @pytest.fixture(scope="module")
 def stack():
-    """Database and broker, nothing migrated."""
+    """Database, broker and model, nothing migrated."""
     with Stack() as stack:
-        stack.settings["OPENAI_API_KEY"] = "sk-never-shown"
+        stack.start_model(key="sk-never-shown")
         stack.start_pg()
         stack.start_broker()
         yield stack
