@@ -21,7 +21,7 @@ struct service { /* a model ready to be called: each that the settings have or h
 	struct profiles *profiles; /* held: the endpoint is in the memory of their settings */
 	struct endpoint endpoint;
 	struct credential *credential; /* held: its provider's */
-	struct limit *limit; /* shared by those of one provider and id */
+	struct limit *limit;	       /* shared by those of one provider and id */
 	bool owns_limit;
 	bool told_other;		  /* that another model answers in its place */
 	int64_t told_credentials_mono_ms; /* when it was told that they are refused; 0: never */

@@ -12,7 +12,7 @@
 
 /* libcurl's cost a transfer grows with the connections of a multi handle, so they are spread over several. */
 enum { SHARD_CONNECTIONS = 128, IDLE_CONNECTIONS = 32 };
-enum { EVENTS_A_WAKE = 256, KEPT_HEADER_BYTES = 2048, KEY_HEADER_BYTES = 32 << 10 };
+enum { EVENTS_A_WAKE = 256, KEPT_HEADER_BYTES = 2048, KEY_HEADER_BYTES = 2 << 20 };
 /* Of libcurl's buffers, each transfer has its own. */
 enum { RECEIVE_BYTES = 4096, UPLOAD_BYTES = 16384 };
 

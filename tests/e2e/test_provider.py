@@ -2,9 +2,9 @@
 import base64
 import http.server
 import json
-import select
 import signal
 import socket
+import socketserver
 import ssl
 import subprocess
 import threading
@@ -78,10 +78,60 @@ class Gateway(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
-class ConnectProxy(http.server.ThreadingHTTPServer):
-    """CONNECT alone, for whom it knows; every name is this machine."""
+def join(here, there):
+    """Copies both ways until one end closes."""
+    def copy(source, target):
+        try:
+            while data := source.recv(65536):
+                target.sendall(data)
+        except OSError:
+            pass
+        for end in (source, target):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    back = threading.Thread(target=copy, args=(there, here), daemon=True)
+    back.start()
+    copy(here, there)
+    back.join()
+
+
+class SocksProxy(socketserver.ThreadingTCPServer):
+    """SOCKS 5 with user and password (RFC 1928, RFC 1929), for names alone; every name is this machine."""
+    daemon_threads = True
 
     def __init__(self):
+        asked = self.asked = []
+
+        class Handler(socketserver.StreamRequestHandler):
+            def text(self):
+                return self.rfile.read(self.rfile.read(1)[0])
+
+            def handle(self):
+                assert self.rfile.read(1) == b"\5" and 2 in self.text()
+                self.wfile.write(b"\5\2")
+                assert self.rfile.read(1) == b"\1"
+                known = self.text() + b":" + self.text() == PROXY_USER.encode()
+                self.wfile.write(b"\1\0" if known else b"\1\1")
+                if not known:
+                    return
+                assert self.rfile.read(4) == b"\5\1\0\3"  # connect to a name
+                name, port = self.text(), int.from_bytes(self.rfile.read(2), "big")
+                asked.append(name.decode())
+                with socket.create_connection(("127.0.0.1", port)) as there:
+                    self.wfile.write(b"\5\0\0\1" + bytes(6))
+                    join(self.connection, there)
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class ConnectProxy(http.server.ThreadingHTTPServer):
+    """CONNECT alone, for whom it knows; every name is this machine. With a certificate it is reached by TLS."""
+
+    def __init__(self, certificate=None):
         asked = self.asked = []
         wanted = "Basic " + base64.b64encode(PROXY_USER.encode()).decode()
 
@@ -98,18 +148,16 @@ class ConnectProxy(http.server.ThreadingHTTPServer):
                 with socket.create_connection(("127.0.0.1", int(self.path.rsplit(":", 1)[1]))) as there:
                     self.send_response(200)
                     self.end_headers()
-                    ends = {self.connection: there, there: self.connection}
-                    while ready := select.select(list(ends), [], [], 10)[0]:
-                        for end in ready:
-                            data = end.recv(65536)
-                            if not data:
-                                return
-                            ends[end].sendall(data)
+                    join(self.connection, there)
 
             def log_message(self, *_):
                 pass
 
         super().__init__(("127.0.0.1", 0), Handler)
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
@@ -188,6 +236,23 @@ def test_who_refuses_us_is_told(ask, gateway, without, env, told):
     done = ask(without, **env)
     assert done.returncode == 78 and "attempt failed: credentials" in done.stdout and told in done.stdout
     assert "finish" not in done.stdout and not gateway.asked
+
+
+def test_a_proxy_can_be_socks(ask, gateway):
+    socks = SocksProxy()
+    done = ask(PROXY=f"socks5h://127.0.0.1:{socks.server_address[1]}")
+    assert done.returncode == 0 and socks.asked and set(socks.asked) == {"models.test"} and len(gateway.asked) == 2
+    gateway.asked.clear()
+    done = ask(PROXY=f"socks5h://127.0.0.1:{socks.server_address[1]}", OUR_PROXY_USER="drafter:wrong")
+    assert done.returncode == 78 and "attempt failed: credentials" in done.stdout and not gateway.asked
+    socks.shutdown()
+
+
+def test_a_proxy_can_be_reached_by_tls(ask, gateway, pki):
+    by_tls = ConnectProxy(pki / "server.pem")
+    done = ask(PROXY=f"https://models.localhost:{by_tls.server_port}")
+    assert done.returncode == 0 and by_tls.asked and all(known for _, known in by_tls.asked) and len(gateway.asked) == 2
+    by_tls.shutdown()
 
 
 def test_a_host_without_proxy_is_reached_directly(ask, gateway, proxy):
