@@ -13,25 +13,8 @@
 #ifndef CORE_LOOP_H
 #define CORE_LOOP_H
 
+#include "core/history.h"
 #include "core/prompt.h"
-#include "core/step.h"
-
-/* Drafts: the first and a refinement for each further iteration. Critiques: each once more. */
-enum { LOOP_DRAFTS = ITERATIONS_MAX, LOOP_CRITIQUES = 2 * ITERATIONS_MAX };
-
-/* What the loop has made so far: for events, case files and prompts. Read-only to all but the loop. */
-struct history {
-	struct draft draft[LOOP_DRAFTS];
-	int n_draft;
-	struct critique critique[LOOP_CRITIQUES];
-	int n_critique;
-	int n_iterations; /* critiques that counted: valid and final for their draft */
-	int n_calls;	  /* opened, asked-again ones included */
-	int64_t tokens_in, tokens_cached,
-		tokens_out; /* as billed; maybe-billed attempts at their reserve, in tokens_in */
-	int64_t cost_micro_usd;
-	int64_t active_ms;
-};
 
 struct loop; /* in the job's arena: there is no loop_free() */
 

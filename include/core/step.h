@@ -45,9 +45,10 @@ struct draft {
 	struct str text;
 	const struct check_result *result;
 	int n_result, n_hard_failed, n_failed;
-	int64_t score;		     /* of its latest valid critique; -1: none yet */
-	int64_t changed_permille;    /* against draft `from`; 0 for a written one */
-	int64_t confidence_permille; /* -1: none given */
+	int64_t score;			 /* of its latest valid critique; -1: none yet */
+	int64_t changed_permille;	 /* against draft `from`; 0 for a written one */
+	int64_t confidence_permille;	 /* -1: none given */
+	uint8_t squeezed_sha[SHA_BYTES]; /* of its text_squeeze(): to find it again */
 };
 
 struct call {	/* a wish to spend: its intent is stored before it is sent */

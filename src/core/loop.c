@@ -4,10 +4,9 @@
  */
 #include "core/loop.h"
 
-#include "base/text.h"
 #include "core/answer.h"
 #include "core/cost.h"
-#include "core/span.h"
+#include "stuck.h"
 
 struct loop {
 	struct arena *arena;
@@ -18,108 +17,7 @@ struct loop {
 	int n_open;
 	int n_step;
 	bool finished;
-	uint8_t squeezed_sha[LOOP_DRAFTS][SHA_BYTES]; /* of each draft's text_squeeze() */
 };
-
-/* ---- drafts ---- */
-
-static void examine(struct loop *l, struct draft *d)
-{
-	const struct profile *p = l->profile;
-	struct checked checked = {.scratch = arena_new(), .text = d->text};
-	struct check_result *r;
-
-	d->n_result = p->n_check + l->job->n_check;
-	d->result = r = arena_array(l->arena, struct check_result, d->n_result);
-	for (int i = 0; i < d->n_result; i++, r++) {
-		const struct check *c =
-			i < p->n_check ? &p->check[i] : &l->job->check[i - p->n_check];
-		check_run(l->arena, c, l->job, &checked, r);
-		d->n_failed += !r->ok;
-		d->n_hard_failed += !r->ok && c->hard;
-	}
-	sha256(text_squeeze(checked.scratch, d->text), l->squeezed_sha[d->no]);
-	arena_free(checked.scratch);
-}
-
-static struct draft *add_draft(struct loop *l, struct loop_output *out, struct str text, int from)
-{
-	struct draft *d;
-
-	if (l->history.n_draft == LOOP_DRAFTS)
-		BUG("a draft more than the iterations allow");
-	d = &l->history.draft[l->history.n_draft];
-	*d = (struct draft){.no = l->history.n_draft++,
-			    .from = from,
-			    .text = text,
-			    .score = -1,
-			    .confidence_permille = -1};
-	if (from >= 0)
-		d->changed_permille = changed_permille(l->arena, l->history.draft[from].text, text);
-	examine(l, d);
-	out->draft = d;
-	return d;
-}
-
-/* Fewest failed hard checks, then score, then latest: what every exit names that did not pass a draft. */
-static int best_draft(const struct loop *l)
-{
-	const struct draft *best = NULL;
-
-	for (int i = 0; i < l->history.n_draft; i++) {
-		const struct draft *d = &l->history.draft[i];
-		if (!best || d->n_hard_failed < best->n_hard_failed ||
-		    (d->n_hard_failed == best->n_hard_failed && d->score >= best->score))
-			best = d;
-	}
-	return best ? best->no : -1;
-}
-
-/* ---- issues ---- */
-
-/* The critique that counts for a draft: its latest valid one. */
-static const struct critique *critique_of(const struct loop *l, int draft_no)
-{
-	for (int i = l->history.n_critique - 1; i >= 0; i--)
-		if (l->history.critique[i].draft_no == draft_no && l->history.critique[i].valid)
-			return &l->history.critique[i];
-	return NULL;
-}
-
-/* The issues that block a pass and that the refiner is told: at or over the threshold, red checks first. */
-static const struct issue *actionable(const struct loop *l, int draft_no, int *n)
-{
-	const struct draft *d = &l->history.draft[draft_no];
-	const struct critique *c = critique_of(l, draft_no);
-	const int64_t threshold = l->profile->severity_threshold;
-	struct issue *all = arena_array(l->arena, struct issue, d->n_result + (c ? c->n_issue : 0));
-
-	*n = 0;
-	for (int i = 0; i < d->n_result; i++) {
-		if (d->result[i].ok)
-			continue;
-		all[*n] = issue_of_check(l->arena, &d->result[i], threshold);
-		*n += all[*n].severity >= threshold;
-	}
-	for (int i = 0; c && i < c->n_issue; i++)
-		if (c->issue[i].severity >= threshold)
-			all[(*n)++] = c->issue[i];
-	return all;
-}
-
-/* The critique before @now that counted: of the draft that @now's draft came from. */
-static bool repeats(struct loop *l, const struct critique *now)
-{
-	int from = l->history.draft[now->draft_no].from;
-	const struct critique *before = from < 0 ? NULL : critique_of(l, from);
-
-	if (!before)
-		return false;
-	return critique_repeats(l->arena, before, now) ||
-	       span_flagged_again(l->arena, l->profile->severity_threshold,
-				  l->history.draft[from].text, before,
-				  l->history.draft[now->draft_no].text, now);
-}
 
 /* ---- exits and calls ---- */
 
@@ -134,7 +32,7 @@ static void finish(struct loop *l, struct loop_output *out, enum stop_reason why
 
 static void give_up(struct loop *l, struct loop_output *out, enum stop_reason why)
 {
-	finish(l, out, why, best_draft(l));
+	finish(l, out, why, history_best_draft(&l->history));
 }
 
 /* A draft that may ship, if its stakes allow. */
@@ -221,6 +119,14 @@ static void ask_again(struct loop *l, const struct fact *f, struct loop_output *
 
 /* ---- replies by role ---- */
 
+static struct draft *add_draft(struct loop *l, struct loop_output *out, struct str text, int from)
+{
+	struct draft *d = history_add_draft(&l->history, l->arena, l->profile, l->job, text, from);
+
+	out->draft = d;
+	return d;
+}
+
 static void generated(struct loop *l, const struct fact *f, const struct call *c,
 		      struct loop_output *out)
 {
@@ -248,9 +154,10 @@ static void generated(struct loop *l, const struct fact *f, const struct call *c
 static void judged(struct loop *l, const struct fact *f, const struct call *c,
 		   const struct critique *now, struct loop_output *out)
 {
+	enum stop_reason why;
 	int n;
 
-	actionable(l, now->draft_no, &n);
+	history_actionable(&l->history, l->arena, l->profile, now->draft_no, &n);
 	if (now->pass && now->score >= l->profile->pass_score && n == 0) {
 		l->history.n_iterations++;
 		accept(l, out, STOP_no_issues, now->draft_no);
@@ -262,8 +169,9 @@ static void judged(struct loop *l, const struct fact *f, const struct call *c,
 		return;
 	}
 	l->history.n_iterations++;
-	if (repeats(l, now))
-		give_up(l, out, STOP_repeated_critique);
+	why = stuck_critique(&l->history, l->arena, l->profile, now);
+	if (why != STOP_NONE)
+		give_up(l, out, why);
 	else if (l->history.n_iterations >= l->job->limits.iterations)
 		give_up(l, out, STOP_max_iterations);
 	else
@@ -274,11 +182,8 @@ static void critiqued(struct loop *l, const struct fact *f, const struct call *c
 		      struct loop_output *out)
 {
 	struct draft *d = &l->history.draft[c->draft_no];
-	struct critique *now;
+	struct critique *now = history_add_critique(&l->history);
 
-	if (l->history.n_critique == LOOP_CRITIQUES)
-		BUG("a critique more than the iterations allow");
-	now = &l->history.critique[l->history.n_critique++];
 	critique_read(l->arena, f->reply.text, d->text, l->profile->score_max, now);
 	now->draft_no = d->no;
 	out->critique = now;
@@ -294,14 +199,12 @@ static void refined(struct loop *l, const struct fact *f, const struct call *c,
 		    struct loop_output *out)
 {
 	const struct draft *d = add_draft(l, out, f->reply.text, c->draft_no);
+	const enum stop_reason why = stuck_draft(&l->history, d);
 
-	for (int i = c->draft_no; i >= 0; i--) {
-		if (memcmp(l->squeezed_sha[i], l->squeezed_sha[d->no], SHA_BYTES) != 0)
-			continue;
-		give_up(l, out, i == c->draft_no ? STOP_no_progress : STOP_loop_detected);
-		return;
-	}
-	ask(l, f, out, (struct call){.role = ROLE_CRITIC, .draft_no = d->no});
+	if (why != STOP_NONE)
+		give_up(l, out, why);
+	else
+		ask(l, f, out, (struct call){.role = ROLE_CRITIC, .draft_no = d->no});
 }
 
 /* ---- facts ---- */
@@ -438,7 +341,8 @@ enum status loop_step(struct loop *l, const struct fact *f, struct loop_output *
 		if (f->stop < STOP_expired || f->stop == STOP_NONE) /* the loop's own to give */
 			return ST_DIVERGED;
 		charge_lost(l, f, out);
-		finish(l, out, f->stop, f->stop == STOP_poison ? -1 : best_draft(l));
+		finish(l, out, f->stop,
+		       f->stop == STOP_poison ? -1 : history_best_draft(&l->history));
 		break;
 	case N_FACT_TYPES:
 		return ST_DIVERGED;
@@ -485,7 +389,8 @@ void loop_prompt(const struct loop *l, const struct call *c, struct prompt *out)
 		parts.n_result = d->n_result;
 	}
 	if (c->role == ROLE_REFINER)
-		parts.issue = actionable(l, c->draft_no, &parts.n_issue);
+		parts.issue = history_actionable(&l->history, l->arena, l->profile, c->draft_no,
+						 &parts.n_issue);
 	prompt_write(l->profile, l->job, c->role, c->no, &parts, out);
 }
 

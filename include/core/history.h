@@ -1,0 +1,43 @@
+/*
+ * core/history.h - what the loop has made of a job so far: drafts with their checks, critiques, and what was spent. For decisions, events,
+ * case files and prompts. Only the loop changes it; all of it lives in the job's arena.
+ */
+#ifndef CORE_HISTORY_H
+#define CORE_HISTORY_H
+
+#include "core/step.h"
+
+/* Drafts: the first and a refinement for each further iteration. Critiques: each once more. */
+enum { LOOP_DRAFTS = ITERATIONS_MAX, LOOP_CRITIQUES = 2 * ITERATIONS_MAX };
+
+struct history {
+	struct draft draft[LOOP_DRAFTS];
+	int n_draft;
+	struct critique critique[LOOP_CRITIQUES];
+	int n_critique;
+	int n_iterations; /* critiques that counted: valid and final for their draft */
+	int n_calls;	  /* opened, asked-again ones included */
+	int64_t tokens_in, tokens_cached,
+		tokens_out; /* as billed; maybe-billed attempts at their reserve, in tokens_in */
+	int64_t cost_micro_usd;
+	int64_t active_ms;
+};
+
+/* A draft more, under all checks of profile and job. @from: the draft that it refines; -1: written anew. */
+struct draft *history_add_draft(struct history *, struct arena *, const struct profile *,
+				const struct job *, struct str text, int from);
+
+/* One more, to be filled. */
+struct critique *history_add_critique(struct history *);
+
+/* The one that counts for a draft: its latest valid one; NULL: none. */
+const struct critique *history_critique_of(const struct history *, int draft_no);
+
+/* The best draft's number, which every exit names that did not pass one: fewest failed hard checks, then score, then latest. -1: none. */
+int history_best_draft(const struct history *);
+
+/* The issues that block a pass of a draft and that the refiner is told: at or over the threshold, red checks first. */
+const struct issue *history_actionable(const struct history *, struct arena *,
+				       const struct profile *, int draft_no, int *n);
+
+#endif
