@@ -1,7 +1,8 @@
 /*
  * core/check.h - deterministic checks of a text, run on every draft before and after refinement.
  *
- * A check is {"name", "type", arguments, "severity" 1..5, "hard"}; `hard` is true unless said otherwise, `severity` 4. A type is one row of
+ * A check is {"name", "type", arguments, "severity" 1..5, "hard", "field"}; `hard` is true unless said otherwise, `severity` 4; `field`, where
+ * the profile has them, is the part of a draft that it looks at; without it, the whole. A type is one row of
  * the table in its check_FAMILY.c; check.c lists the families. Types of today:
  *
  *	graphemes     min, max            length in grapheme clusters (UAX #29), of the text without white space at its ends
@@ -40,6 +41,7 @@ struct check {
 	const void *args; /* compiled by the type; in the arena */
 	int64_t severity;
 	bool hard;
+	struct str field; /* of the profile, that it looks at; absent: the whole draft */
 };
 
 struct check_result {

@@ -25,7 +25,7 @@ struct history {
 
 /* A draft more, under all checks of profile and job. @from: the draft that it refines; -1: written anew. */
 struct draft *history_add_draft(struct history *, struct arena *, const struct profile *,
-				const struct job *, struct str text, int from);
+				const struct job *, const struct answer *, int from);
 
 /* One more, to be filled. */
 struct critique *history_add_critique(struct history *);

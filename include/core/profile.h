@@ -67,7 +67,7 @@ struct limits {
 	int64_t active_ms;
 };
 
-enum { ITERATIONS_MAX = 5 };
+enum { ITERATIONS_MAX = 5, FIELDS_MAX = 8 };
 
 struct profile {
 	uint8_t sha[SHA_BYTES];
@@ -91,6 +91,9 @@ struct profile {
 	int n_constraint;
 	const struct check *check;
 	int n_check;
+	const struct str *
+		field; /* names of a draft's parts, [a-z0-9_]{1,40}, in their order; none: it is one text */
+	int n_field;
 };
 
 /* Reads a resolved profile; lives in @a. NULL: there are faults, each "models.critic.id: what is wrong; the mend". Checks rules among
@@ -98,6 +101,8 @@ struct profile {
  * 0..2000, a model has a price, output tokens leave room beside a thinking budget, unknown template variables. */
 const struct profile *profile_read(struct arena *a, struct str canonical_json,
 				   struct faults *) MUST_CHECK;
+
+bool profile_has_field(const struct profile *, struct str name);
 
 /* A row as it stands in a profile's JSON. */
 void model_put(struct json_out *, const char *key, const struct model *);

@@ -4,6 +4,7 @@
 #ifndef CORE_STEP_H
 #define CORE_STEP_H
 
+#include "core/answer.h"
 #include "core/critique.h"
 #include "core/job.h"
 #include "core/outcome.h"
@@ -43,6 +44,8 @@ struct fact {
 struct draft {
 	int no, from; /* from -1: written, not refined */
 	struct str text;
+	const struct field *field; /* of the text, see core/answer.h */
+	int n_field;
 	const struct check_result *result;
 	int n_result, n_hard_failed, n_failed;
 	int64_t score;			 /* of its latest valid critique; -1: none yet */

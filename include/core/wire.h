@@ -52,11 +52,12 @@ struct reply {
 	struct str detail; /* a failure in the provider's words, cut at 300 bytes; never a prompt */
 };
 
-enum want { WANT_TEXT, WANT_CRITIQUE, WANT_CONFIDENT_TEXT };
+enum want { WANT_TEXT, WANT_CRITIQUE, WANT_DRAFT }; /* all but a text: a JSON object */
 
 struct prompt { /* built by core/prompt.h */
 	struct buf system, user;
 	enum want want;
+	struct buf schema; /* of WANT_DRAFT, in the dialect of the model's schema_mode */
 };
 
 /* An HTTP reply as received, as far as it is kept. */
@@ -106,8 +107,10 @@ struct str http_header(struct str headers, const char *name);
  * as an HTTP date (IMF-fixdate). -1: absent, 0, past, negative, more than a week, or something else. */
 int64_t http_retry_after_ms(struct str headers, int64_t received_ms);
 
-/* JSON Schemas of the structured wants, as constant text: the same that core/critique.h reads by. SCHEMA_MODE_OPENAPI: in the words of
+/* JSON Schema of a critique, as constant text: the same that core/critique.h reads by. SCHEMA_MODE_OPENAPI: in the words of
  * OpenAPI 3.0, which has bounds for numbers but enums of texts alone. */
-struct str want_schema(enum want, enum schema_mode); /* absent for WANT_TEXT */
+struct str critique_schema(enum schema_mode);
+/* Of what the prompt wants; absent for WANT_TEXT. */
+struct str prompt_schema(const struct prompt *, enum schema_mode);
 
 #endif

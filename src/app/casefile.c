@@ -35,7 +35,7 @@ static const char case_sql[] =
 	"  from draftmill.job where job_no = $1::bigint) x), "
 	"'drafts', (select coalesce(json_agg(x order by draft_no), '[]') from ( "
 	"  select draft_no, step_no, from_draft_no, body as text, changed_permille, confidence_permille, n_failed, "
-	"    n_hard_failed, checks::json "
+	"    n_hard_failed, checks::json, fields::json "
 	"  from draftmill.draft where job_no = $1::bigint) x), "
 	"'critiques', (select coalesce(json_agg(x order by step_no), '[]') from ( "
 	"  select step_no, draft_no, valid, fault, verdict, score, reasons, n_ignored, "

@@ -83,8 +83,7 @@ static void make_events(struct run *r, const struct history *h)
 				      .profile = r->profile,
 				      .history = h,
 				      .outcome = r->rows.outcome,
-				      .best_text = draft_no >= 0 ? h->draft[draft_no].text
-								 : str_c(NULL)};
+				      .best = draft_no >= 0 ? &h->draft[draft_no] : NULL};
 
 	r->rows.event =
 		event_rows(r->arena, &ending, str_c(r->runs->c.settings->kafka_topic_prefix),

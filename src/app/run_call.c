@@ -33,14 +33,13 @@ static model_done replied;
 static void post(struct run_call *c)
 {
 	struct run *r = c->run;
-	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct prompt p = PROMPT;
 	struct buf body = BUF(4 * PROMPT_BYTES_MAX);
 	int64_t timeout_ms = r->job->limits.active_ms - run_active_ms(r);
 
 	loop_prompt(r->loop, &c->call, &p);
 	c->call.model->wire->request(c->call.model, &p, c->call.max_output_tokens, &body);
-	buf_release(&p.system);
-	buf_release(&p.user);
+	prompt_release(&p);
 	c->in_flight = true;
 	on_wire(r, 1);
 	if (timeout_ms > c->call.timeout_ms)

@@ -2,6 +2,23 @@
 
 #include "base/json.h"
 
+static const struct str FIELD_GAP = STR("\n\n");
+
+struct str field_text(const struct field *f, struct str whole)
+{
+	return str_sub(whole, (size_t)f->at, (size_t)(f->at + f->n));
+}
+
+static bool wants_confidence(const struct profile *p, enum role role)
+{
+	return p->gate && role == ROLE_GENERATOR;
+}
+
+static bool is_json(const struct profile *p, enum role role)
+{
+	return p->n_field > 0 || wants_confidence(p, role);
+}
+
 static int64_t permille(const struct json *number)
 {
 	const enum json_kind kind = json_kind(number);
@@ -10,18 +27,92 @@ static int64_t permille(const struct json *number)
 	return x >= 0 && x <= 1 ? (int64_t)(x * 1000 + 1e-6) : -1;
 }
 
-bool answer_read(struct arena *a, struct str reply, struct answer *out)
+static bool get_text(const struct json *doc, const char *key, struct str *text)
+{
+	return json_get_str(doc, key, text) && str_trim(*text).n > 0;
+}
+
+static bool read_fields(struct arena *a, const struct profile *p, const struct json *doc,
+			struct answer *out)
+{
+	struct field *field = arena_array(a, struct field, p->n_field);
+	struct str text[FIELDS_MAX];
+	size_t n = 0;
+
+	for (int i = 0; i < p->n_field; i++) {
+		if (!get_text(doc, p->field[i].p, &text[i]))
+			return false;
+		n += text[i].n + FIELD_GAP.n;
+	}
+	struct buf all = BUF(n);
+	for (int i = 0; i < p->n_field; i++) {
+		buf_str(&all, i ? FIELD_GAP : STR_OF(""));
+		field[i] = (struct field){p->field[i], (int64_t)all.n, (int64_t)text[i].n};
+		buf_str(&all, text[i]);
+	}
+	out->text = arena_str(a, buf_view(&all));
+	out->field = field;
+	out->n_field = p->n_field;
+	buf_release(&all);
+	return true;
+}
+
+bool answer_read(struct arena *a, const struct profile *p, enum role role, struct str reply,
+		 struct answer *out)
 {
 	struct json *doc;
 	struct str text;
 	struct err err;
 	bool ok;
 
+	*out = (struct answer){.text = reply, .confidence_permille = -1};
+	if (!is_json(p, role))
+		return true;
 	if (json_read_sent(reply, &doc, &err) != JSON_FINE)
 		return false;
-	ok = json_get_str(doc, "text", &text) && str_trim(text).n > 0;
-	if (ok)
-		*out = (struct answer){arena_str(a, text), permille(json_get(doc, "confidence"))};
+	ok = p->n_field ? read_fields(a, p, doc, out) : get_text(doc, "text", &text);
+	if (ok && !p->n_field)
+		out->text = arena_str(a, text);
+	if (wants_confidence(p, role))
+		out->confidence_permille = permille(json_get(doc, "confidence"));
 	json_free(doc);
 	return ok;
+}
+
+static void put_member(struct json_out *o, const char *name, const char *type)
+{
+	json_open(o, name, '{');
+	json_put_str(o, "type", str_c(type));
+	json_close(o, '}');
+}
+
+/* As strict decoders take it: every member required, no other one. */
+bool answer_schema(const struct profile *p, enum role role, enum schema_mode mode, struct buf *out)
+{
+	struct json_out o = {.buf = out};
+
+	if (!is_json(p, role))
+		return false;
+	json_open(&o, NULL, '{');
+	json_put_str(&o, "type", STR_OF("object"));
+	json_open(&o, "properties", '{');
+	for (int i = 0; i < p->n_field; i++)
+		put_member(&o, p->field[i].p, "string");
+	if (!p->n_field)
+		put_member(&o, "text", "string");
+	if (wants_confidence(p, role))
+		put_member(&o, "confidence", "number");
+	json_close(&o, '}');
+	json_open(&o, "required", '[');
+	for (int i = 0; i < p->n_field; i++)
+		json_put_str(&o, NULL, p->field[i]);
+	if (!p->n_field)
+		json_put_str(&o, NULL, STR_OF("text"));
+	if (wants_confidence(p, role))
+		json_put_str(&o, NULL, STR_OF("confidence"));
+	json_close(&o, ']');
+	if (mode != SCHEMA_MODE_OPENAPI)
+		json_put_bool(&o, "additionalProperties", false);
+	json_close(&o, '}');
+	return true;
 }

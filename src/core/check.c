@@ -13,7 +13,7 @@ static const struct check_type *const family[] = {
 	check_json_types,
 };
 
-static const char *const common_keys[] = {"name", "type", "severity", "hard", NULL};
+static const char *const common_keys[] = {"name", "type", "severity", "hard", "field", NULL};
 
 const struct check_type *check_type_at(size_t i)
 {
@@ -108,6 +108,11 @@ static enum status read_named(struct arena *a, const struct json *spec, struct c
 			       SEVERITY_MIN, SEVERITY_MAX);
 	if (json_get(spec, "hard") && !json_get_bool(spec, "hard", &out->hard))
 		return err_set(err, ST_INVALID, "key \"hard\": must be true or false");
+	if (json_get(spec, "field")) {
+		if (!json_get_str(spec, "field", &out->field))
+			return err_set(err, ST_INVALID, "key \"field\": must be a field's name");
+		out->field = arena_str(a, out->field);
+	}
 	return out->type->read(a, spec, &out->args, err);
 }
 
@@ -160,6 +165,8 @@ void check_put(const struct check_result *r, bool with_detail, struct json_out *
 {
 	json_put_str(o, "name", r->check->name);
 	json_put_str(o, "type", str_c(r->check->type->name));
+	if (r->check->field.p)
+		json_put_str(o, "field", r->check->field);
 	json_put_bool(o, "hard", r->check->hard);
 	json_put_int(o, "severity", r->check->severity);
 	json_put_bool(o, "ok", r->ok);

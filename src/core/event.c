@@ -27,6 +27,17 @@ static void put_known(struct json_out *o, const char *key, int64_t n)
 		json_put_int(o, key, n);
 }
 
+/* The parts of a draft by their names. */
+static void put_fields(struct json_out *o, const char *key, const struct draft *d)
+{
+	if (!d->n_field)
+		return;
+	json_open(o, key, '{');
+	for (int i = 0; i < d->n_field; i++)
+		json_put_str(o, d->field[i].name.p, field_text(&d->field[i], d->text));
+	json_close(o, '}');
+}
+
 static void put_hex(struct json_out *o, const char *key, const uint8_t sha[SHA_BYTES])
 {
 	char hex[2 * SHA_BYTES + 1];
@@ -121,6 +132,12 @@ static void put_tail(struct json_out *o, const struct ending *e)
 
 /* ---- outcome ---- */
 
+static void put_best(struct json_out *o, const struct ending *e, bool released)
+{
+	json_put_str(o, released ? "text" : "best_draft", e->best->text);
+	put_fields(o, released ? "fields" : "best_draft_fields", e->best);
+}
+
 static void write_outcome(const struct ending *e, const uint8_t event_id[UUID_BYTES],
 			  bool with_texts, struct arena *a, struct buf *out)
 {
@@ -131,8 +148,9 @@ static void write_outcome(const struct ending *e, const uint8_t event_id[UUID_BY
 	put_known(&o, "draft_no", e->outcome->draft_no);
 	if (!with_texts)
 		json_put_bool(&o, "texts_omitted", true);
-	else /* under another name unless it may ship, so that nobody sends it by mistake */
-		put_some(&o, is_released(e->outcome) ? "text" : "best_draft", e->best_text);
+	else if (
+		e->best) /* under another name unless it may ship, so that nobody sends it by mistake */
+		put_best(&o, e, is_released(e->outcome));
 	put_tail(&o, e);
 	json_close(&o, '}');
 }
@@ -156,8 +174,10 @@ static void put_drafts(struct json_out *o, const struct history *h, bool with_te
 			json_put_int(o, "from", d->from);
 			json_put_int(o, "changed_permille", d->changed_permille);
 		}
-		if (with_texts)
+		if (with_texts) {
 			json_put_str(o, "text", d->text);
+			put_fields(o, "fields", d);
+		}
 		put_known(o, "score", d->score);
 		json_open(o, "checks", '[');
 		for (int j = 0; j < d->n_result; j++) {
@@ -215,9 +235,9 @@ static void put_diff(struct json_out *o, const struct ending *e, struct arena *a
 	const struct diff *run;
 	int n;
 
-	if (e->outcome->draft_no == ROW_NULL || e->outcome->draft_no == 0 || !e->history->n_draft)
+	if (!e->best || e->best->no == 0)
 		return;
-	run = diff_words(a, e->history->draft[0].text, e->best_text, &n);
+	run = diff_words(a, e->history->draft[0].text, e->best->text, &n);
 	json_open(o, "diff", '[');
 	for (int i = 0; i < n; i++) {
 		json_open(o, NULL, '{');

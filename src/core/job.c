@@ -277,6 +277,10 @@ enum dead_reason job_bind(struct job *job, const struct profile *profile, struct
 		if (check_named(profile->check, profile->n_check, job->check[i].name))
 			return ERR_SET(err, DEAD_out_of_range, "#/checks/%d/name: is the profile's",
 				       i);
+	for (int i = 0; i < job->n_check; i++)
+		if (job->check[i].field.p && !profile_has_field(profile, job->check[i].field))
+			return ERR_SET(err, DEAD_out_of_range,
+				       "#/checks/%d/field: the profile has no such field", i);
 	if (!bind_limit("iterations", &own->iterations, allowed->iterations, err) ||
 	    !bind_limit("tokens", &own->tokens, allowed->tokens, err) ||
 	    !bind_limit("micro_usd", &own->micro_usd, allowed->micro_usd, err) ||

@@ -4,7 +4,6 @@
  */
 #include "core/loop.h"
 
-#include "core/answer.h"
 #include "core/cost.h"
 #include "stuck.h"
 
@@ -63,13 +62,12 @@ static enum stop_reason guard(const struct loop *l, const struct call *c, int n,
 /* INT64_MAX: over the ceiling of a prompt; no cap allows it. */
 static int64_t prompt_bytes(const struct loop *l, const struct call *c)
 {
-	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct prompt p = PROMPT;
 	int64_t n;
 
 	loop_prompt(l, c, &p);
 	n = p.system.full || p.user.full ? INT64_MAX : (int64_t)(p.system.n + p.user.n);
-	buf_release(&p.system);
-	buf_release(&p.user);
+	prompt_release(&p);
 	return n;
 }
 
@@ -119,9 +117,10 @@ static void ask_again(struct loop *l, const struct fact *f, struct loop_output *
 
 /* ---- replies by role ---- */
 
-static struct draft *add_draft(struct loop *l, struct loop_output *out, struct str text, int from)
+static struct draft *add_draft(struct loop *l, struct loop_output *out, const struct answer *made,
+			       int from)
 {
-	struct draft *d = history_add_draft(&l->history, l->arena, l->profile, l->job, text, from);
+	struct draft *d = history_add_draft(&l->history, l->arena, l->profile, l->job, made, from);
 
 	out->draft = d;
 	return d;
@@ -130,15 +129,14 @@ static struct draft *add_draft(struct loop *l, struct loop_output *out, struct s
 static void generated(struct loop *l, const struct fact *f, const struct call *c,
 		      struct loop_output *out)
 {
-	struct answer answer = {f->reply.text, -1};
+	struct answer answer;
 	struct draft *d;
 
-	if (l->profile->gate && !answer_read(l->arena, f->reply.text, &answer)) {
+	if (!answer_read(l->arena, l->profile, c->role, f->reply.text, &answer)) {
 		ask_again(l, f, out, c, c->max_output_tokens, STOP_refused);
 		return;
 	}
-	d = add_draft(l, out, answer.text, -1);
-	d->confidence_permille = answer.confidence_permille;
+	d = add_draft(l, out, &answer, -1);
 	if (l->profile->mode == MODE_ONESHOT && d->n_hard_failed)
 		give_up(l, out, STOP_checks_failed);
 	else if (l->profile->mode == MODE_ONESHOT)
@@ -198,9 +196,16 @@ static void critiqued(struct loop *l, const struct fact *f, const struct call *c
 static void refined(struct loop *l, const struct fact *f, const struct call *c,
 		    struct loop_output *out)
 {
-	const struct draft *d = add_draft(l, out, f->reply.text, c->draft_no);
-	const enum stop_reason why = stuck_draft(&l->history, d);
+	struct answer answer;
+	const struct draft *d;
+	enum stop_reason why;
 
+	if (!answer_read(l->arena, l->profile, c->role, f->reply.text, &answer)) {
+		ask_again(l, f, out, c, c->max_output_tokens, STOP_refused);
+		return;
+	}
+	d = add_draft(l, out, &answer, c->draft_no);
+	why = stuck_draft(&l->history, d);
 	if (why != STOP_NONE)
 		give_up(l, out, why);
 	else
@@ -385,6 +390,8 @@ void loop_prompt(const struct loop *l, const struct call *c, struct prompt *out)
 	if (c->draft_no >= 0) {
 		const struct draft *d = &l->history.draft[c->draft_no];
 		parts.draft = d->text;
+		parts.field = d->field;
+		parts.n_field = d->n_field;
 		parts.result = d->result;
 		parts.n_result = d->n_result;
 	}

@@ -9,6 +9,7 @@ struct rendering {
 	const struct profile *profile;
 	const struct job *job;
 	const struct prompt_parts *parts;
+	enum role role;
 	enum want want;
 	bool japanese;
 	char key[KEY_DIGITS + 1]; /* of the fences */
@@ -90,12 +91,20 @@ static void put_schema(struct rendering *r)
 	say(r,
 	    "Your whole reply is exactly one JSON object that fits this JSON Schema, with nothing before or after it",
 	    "返答全体は、次の JSON Schema に合う JSON オブジェクトちょうど一つとし、その前後に何も書かないこと");
-	if (r->want == WANT_CONFIDENT_TEXT)
+	if (r->profile->n_field && r->role != ROLE_CRITIC)
+		say(r, "; each part of the text stands under its name",
+		    "。本文の各部分を、それぞれの名前の下に書くこと");
+	else if (r->role != ROLE_CRITIC)
+		say(r, "; `text` is the text itself", "。`text` は本文そのものとする");
+	if (r->profile->gate && r->role == ROLE_GENERATOR)
 		say(r,
-		    "; `text` is the text itself, `confidence` from 0 to 1 tells how sure you are that it keeps every constraint",
-		    "。`text` は本文そのもの、`confidence` は本文がすべての条件を満たしているという確信の度合い（0 から 1）とする");
+		    "; `confidence` from 0 to 1 tells how sure you are that it keeps every constraint",
+		    "。`confidence` は本文がすべての条件を満たしているという確信の度合い（0 から 1）とする");
 	buf_puts(r->out, ":\n");
-	buf_str(r->out, want_schema(r->want, SCHEMA_MODE_JSON_SCHEMA));
+	if (r->role == ROLE_CRITIC)
+		buf_str(r->out, critique_schema(SCHEMA_MODE_JSON_SCHEMA));
+	else
+		(void)answer_schema(r->profile, r->role, SCHEMA_MODE_JSON_SCHEMA, r->out);
 }
 
 /* --- what stands for the job's variables --- */
@@ -132,6 +141,8 @@ static void put_phrases(struct rendering *r, const struct check *check, int n, b
 {
 	for (int i = 0; i < n; i++) {
 		put_item(r, first && i == 0);
+		buf_str(r->out, check[i].field);
+		buf_puts(r->out, check[i].field.p ? ": " : "");
 		check[i].type->phrase(check[i].args, r->job, r->japanese, r->out);
 	}
 }
@@ -179,7 +190,14 @@ static void put_sources(struct rendering *r)
 
 static void put_draft(struct rendering *r)
 {
-	put_fenced(r, r->parts->draft);
+	if (!r->parts->n_field)
+		put_fenced(r, r->parts->draft);
+	for (int i = 0; i < r->parts->n_field; i++) {
+		const struct field *f = &r->parts->field[i];
+
+		buf_printf(r->out, "%s%.*s:\n", i ? "\n" : "", STR_ARG(f->name));
+		put_fenced(r, field_text(f, r->parts->draft));
+	}
 }
 
 static int count_red(const struct prompt_parts *parts)
@@ -407,11 +425,11 @@ static void render_user(struct rendering *r, int call_no, struct str text)
 	}
 }
 
-static enum want want_of(const struct profile *profile, enum role role)
+void prompt_release(struct prompt *p)
 {
-	if (role == ROLE_CRITIC)
-		return WANT_CRITIQUE;
-	return role == ROLE_GENERATOR && profile->gate ? WANT_CONFIDENT_TEXT : WANT_TEXT;
+	buf_release(&p->system);
+	buf_release(&p->user);
+	buf_release(&p->schema);
 }
 
 void prompt_write(const struct profile *profile, const struct job *job, enum role role, int call_no,
@@ -420,13 +438,17 @@ void prompt_write(const struct profile *profile, const struct job *job, enum rol
 	struct rendering r = {.profile = profile,
 			      .job = job,
 			      .parts = parts,
-			      .want = want_of(profile, role),
+			      .role = role,
 			      .japanese = job->language == LANG_JA};
 	struct str system, user;
 
 	if (!split(profile->prompt[job->language][role], &system, &user))
 		BUG("a template of %s without its separator", role_name(role));
-	out->want = r.want;
+	if (role == ROLE_CRITIC)
+		out->want = WANT_CRITIQUE;
+	else if (answer_schema(profile, role, profile->model[role].schema_mode, &out->schema))
+		out->want = WANT_DRAFT;
+	r.want = out->want;
 	r.out = &out->system;
 	render(&r, system);
 	r.out = &out->user;

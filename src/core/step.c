@@ -70,6 +70,27 @@ static struct str checks_json(struct arena *a, const struct draft *d)
 	return json;
 }
 
+static struct str fields_json(struct arena *a, const struct draft *d)
+{
+	struct buf text = BUF(FIELDS_MAX * 100);
+	struct json_out o = {&text, false};
+	struct str json;
+
+	if (!d->n_field)
+		return (struct str){NULL, 0};
+	json_open(&o, NULL, '{');
+	for (int i = 0; i < d->n_field; i++) {
+		json_open(&o, d->field[i].name.p, '[');
+		json_put_int(&o, NULL, d->field[i].at);
+		json_put_int(&o, NULL, d->field[i].n);
+		json_close(&o, ']');
+	}
+	json_close(&o, '}');
+	json = arena_str(a, buf_view(&text));
+	buf_release(&text);
+	return json;
+}
+
 static int64_t or_null(int64_t n)
 {
 	return n < 0 ? ROW_NULL : n;
@@ -86,6 +107,7 @@ static const struct draft_row *draft_made(struct arena *a, const struct job *job
 				.step_no = out->step_no,
 				.from_draft_no = or_null(d->from),
 				.body = d->text,
+				.fields = fields_json(a, d),
 				.checks = checks_json(a, d),
 				.n_hard_failed = d->n_hard_failed,
 				.n_failed = d->n_failed,

@@ -225,30 +225,18 @@ int64_t http_retry_after_ms(struct str headers, int64_t received_ms)
 	"\"score\":{\"type\":\"number\"}," \
 	"\"verdict\":{\"type\":\"string\",\"enum\":[\"pass\",\"fail\"]}}," \
 	"\"required\":[\"issues\",\"reasons\",\"score\",\"verdict\"]" closed "}"
-
-#define CONFIDENT_TEXT_SCHEMA(closed) \
-	"{\"type\":\"object\",\"properties\":{" \
-	"\"text\":{\"type\":\"string\"}," \
-	"\"confidence\":{\"type\":\"number\"}}," \
-	"\"required\":[\"text\",\"confidence\"]" closed "}"
 /* clang-format on */
 
 /* As strict decoders take it: no bounds, every member required, and evidence before the judgement that rests on it. */
-struct str want_schema(enum want want, enum schema_mode mode)
+struct str critique_schema(enum schema_mode mode)
 {
-	const bool openapi = mode == SCHEMA_MODE_OPENAPI;
+	return mode == SCHEMA_MODE_OPENAPI ? STR_OF(CRITIQUE_SCHEMA(SEVERITY_BOUNDS, ""))
+					   : STR_OF(CRITIQUE_SCHEMA(SEVERITY_ENUM, CLOSED));
+}
 
-	switch (want) {
-	case WANT_TEXT:
-		return (struct str){NULL, 0};
-	case WANT_CRITIQUE:
-		return openapi ? STR_OF(CRITIQUE_SCHEMA(SEVERITY_BOUNDS, ""))
-			       : STR_OF(CRITIQUE_SCHEMA(SEVERITY_ENUM, CLOSED));
-	case WANT_CONFIDENT_TEXT:
-		return openapi ? STR_OF(CONFIDENT_TEXT_SCHEMA(""))
-			       : STR_OF(CONFIDENT_TEXT_SCHEMA(CLOSED));
-	}
-	BUG("no want %d", (int)want);
+struct str prompt_schema(const struct prompt *p, enum schema_mode mode)
+{
+	return p->want == WANT_CRITIQUE ? critique_schema(mode) : buf_view(&p->schema);
 }
 
 /* --- requests --- */

@@ -15,15 +15,15 @@ static void put_content(struct json_out *o, const char *key, const char *role,
 	json_close(o, '}');
 }
 
-static void put_schema(struct json_out *o, enum schema_mode mode, enum want want)
+static void put_schema(struct json_out *o, enum schema_mode mode, const struct prompt *prompt)
 {
-	if (want == WANT_TEXT || mode == SCHEMA_MODE_NONE)
+	if (prompt->want == WANT_TEXT || mode == SCHEMA_MODE_NONE)
 		return;
 	json_put_str(o, "responseMimeType", STR_OF("application/json"));
 	if (mode == SCHEMA_MODE_JSON_SCHEMA)
-		json_put_raw(o, "responseJsonSchema", want_schema(want, mode));
+		json_put_raw(o, "responseJsonSchema", prompt_schema(prompt, mode));
 	else if (mode == SCHEMA_MODE_OPENAPI)
-		json_put_raw(o, "responseSchema", want_schema(want, mode));
+		json_put_raw(o, "responseSchema", prompt_schema(prompt, mode));
 }
 
 /* Level and budget together would be an error. */
@@ -54,7 +54,7 @@ static void write_request(const struct model *model, const struct prompt *prompt
 	json_open(&o, "generationConfig", '{');
 	json_put_int(&o, "maxOutputTokens", max_output_tokens);
 	put_temperature(&o, model);
-	put_schema(&o, model->schema_mode, prompt->want);
+	put_schema(&o, model->schema_mode, prompt);
 	put_thinking(&o, model);
 	json_close(&o, '}');
 	json_close(&o, '}');

@@ -342,7 +342,7 @@ static double take_reply(struct arena *a, struct loop *loop, const struct job *j
 
 static double post(struct loop *loop)
 {
-	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct prompt p = PROMPT;
 	struct buf body = BUF(4 * PROMPT_BYTES_MAX);
 	const struct call *open[LOOP_CALLS];
 	double begin_ms = cpu_ms();
@@ -352,8 +352,7 @@ static double post(struct loop *loop)
 	loop_prompt(loop, open[0], &p);
 	open[0]->model->wire->request(open[0]->model, &p, 100, &body);
 	double ms = cpu_ms() - begin_ms;
-	buf_release(&p.system);
-	buf_release(&p.user);
+	prompt_release(&p);
 	buf_release(&body);
 	return ms;
 }

@@ -133,7 +133,7 @@ static bool opens_as_told(const struct play *p, const struct trace_step *s)
 		return true;
 	if (!p->out.n_call)
 		return wrong(p, s->line, "no call is opened here");
-	struct prompt prompt = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct prompt prompt = PROMPT;
 	loop_prompt(p->loop, c, &prompt);
 	for (int i = 0; i < s->n_has; i++)
 		if (str_find(buf_view(&prompt.user), s->has[i], 0) < 0)
@@ -146,8 +146,7 @@ static bool opens_as_told(const struct play *p, const struct trace_step *s)
 		ok = wrong(p, s->line, "output cap %d", (int)c->max_output_tokens);
 	if (s->time_left_ms >= 0 && s->time_left_ms != c->timeout_ms)
 		ok = wrong(p, s->line, "time left %d", (int)c->timeout_ms);
-	buf_release(&prompt.system);
-	buf_release(&prompt.user);
+	prompt_release(&prompt);
 	return ok;
 }
 

@@ -174,11 +174,11 @@ static void an_unknown_key_is_refused_with_those_allowed(void **state)
 {
 	assert_refused("{\"name\": \"c\", \"type\": \"words\", \"mni\": 3}",
 		       "check \"c\": unknown key \"mni\"; the keys of type words are: "
-		       "name, type, severity, hard, min, max");
+		       "name, type, severity, hard, field, min, max");
 	/* another type's */
 	assert_refused("{\"name\": \"c\", \"type\": \"json\", \"pattern\": \"x\"}",
 		       "check \"c\": unknown key \"pattern\"; the keys of type json are: "
-		       "name, type, severity, hard");
+		       "name, type, severity, hard, field");
 }
 
 static void the_table_of_types_ends(void **state)

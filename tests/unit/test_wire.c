@@ -1,3 +1,4 @@
+#include "core/prompt.h"
 #include "core/wire.h"
 
 #include <setjmp.h>
@@ -167,15 +168,8 @@ static void schemas_are_strict_and_put_evidence_first(void **state)
 	struct str key;
 	const struct json *value;
 
-	assert_null(want_schema(WANT_TEXT, SCHEMA_MODE_JSON_SCHEMA).p);
-	assert_int_equal(
-		json_read(want_schema(WANT_CONFIDENT_TEXT, SCHEMA_MODE_JSON_SCHEMA), &schema, NULL),
-		JSON_FINE);
-	assert_strict(schema);
-	json_free(schema);
-	assert_int_equal(
-		json_read(want_schema(WANT_CRITIQUE, SCHEMA_MODE_JSON_SCHEMA), &schema, NULL),
-		JSON_FINE);
+	assert_int_equal(json_read(critique_schema(SCHEMA_MODE_JSON_SCHEMA), &schema, NULL),
+			 JSON_FINE);
 	assert_strict(schema);
 	for (size_t i = 0; i < 4; i++) {
 		assert_true(json_member(json_get(schema, "properties"), i, &key, &value));
@@ -188,15 +182,15 @@ static void schemas_are_strict_and_put_evidence_first(void **state)
 
 static void check_request(const struct model *model, enum want want, const char *expected)
 {
-	struct prompt prompt = {BUF(100), BUF(100), want};
+	struct prompt prompt = {BUF(100), BUF(100), want, BUF(100)};
 	struct buf body = BUF(4000);
 
 	buf_puts(&prompt.system, "Judge.");
 	buf_puts(&prompt.user, "Say \"hi\"");
+	buf_puts(&prompt.schema, "{\"type\":\"object\"}");
 	openai()->request(model, &prompt, 64, &body);
 	assert_str(buf_view(&body), expected);
-	buf_release(&prompt.system);
-	buf_release(&prompt.user);
+	prompt_release(&prompt);
 	buf_release(&body);
 }
 
@@ -235,10 +229,12 @@ static void the_capability_row_says_what_is_sent(void **state)
 
 static void a_schema_goes_out_strict_and_named(void **state)
 {
-	static const struct {
+	const struct {
 		enum want want;
 		const char *name;
-	} cases[] = {{WANT_CRITIQUE, "critique"}, {WANT_CONFIDENT_TEXT, "confident_text"}};
+		struct str schema;
+	} cases[] = {{WANT_CRITIQUE, "critique", critique_schema(SCHEMA_MODE_JSON_SCHEMA)},
+		     {WANT_DRAFT, "draft", STR("{\"type\":\"object\"}")}};
 	const struct model model = {.id = STR("m-1"),
 				    .max_tokens_field = STR("max_tokens"),
 				    .sampling = SAMPLING_OMIT,
@@ -250,8 +246,7 @@ static void a_schema_goes_out_strict_and_named(void **state)
 			"{\"model\":\"m-1\"," MESSAGES "\"max_tokens\":64,"
 			"\"response_format\":{\"type\":\"json_schema\",\"json_schema\":"
 			"{\"name\":\"%s\",\"strict\":true,\"schema\":%.*s}}}",
-			cases[i].name,
-			STR_ARG(want_schema(cases[i].want, SCHEMA_MODE_JSON_SCHEMA)));
+			cases[i].name, STR_ARG(cases[i].schema));
 		check_request(&model, cases[i].want, request.p);
 	}
 }

@@ -20,7 +20,7 @@ static struct model row(const char *wire)
 
 static void check_request(const struct model *model, enum want want, const char *expected)
 {
-	struct prompt prompt = {BUF(100), BUF(100), want};
+	struct prompt prompt = {BUF(100), BUF(100), want, BUF(100)};
 	struct buf body = BUF(4000);
 	struct json *root;
 
@@ -86,7 +86,7 @@ static void gemini_takes_a_schema_in_two_dialects_or_none(void **state)
 			       "\"responseMimeType\":\"application/json\","
 			       "\"responseSchema\":" OPENAPI_SCHEMA "}}");
 	m.schema_mode = SCHEMA_MODE_JSON_OBJECT;
-	check_request(&m, WANT_CONFIDENT_TEXT,
+	check_request(&m, WANT_DRAFT,
 		      CONTENTS "\"generationConfig\":{\"maxOutputTokens\":64,"
 			       "\"responseMimeType\":\"application/json\"}}");
 	m.schema_mode = SCHEMA_MODE_NONE;
