@@ -17,6 +17,9 @@ int64_t text_graphemes(struct str);
 /* End of the cluster that begins at byte @at; at < s.n. */
 size_t text_grapheme_end(struct str s, size_t at);
 
+/* Whether a cluster ends between two code points whatever stands around them; false, too, where that takes longer to know. */
+bool text_apart(int32_t before, int32_t c);
+
 /* Without white space of any script at both ends. */
 struct str text_trim(struct str);
 

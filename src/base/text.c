@@ -92,16 +92,20 @@ static bool is_plain(int32_t c)
 	return in_ranges(c, other, sizeof(other) / sizeof(other[0]));
 }
 
+bool text_apart(int32_t before, int32_t c)
+{
+	if ((before | c) < 0x80)
+		return before != '\r';
+	return is_plain(before) && is_plain(c);
+}
+
 size_t text_grapheme_end(struct str s, size_t at)
 {
 	int32_t before, c, state = 0; /* state: utf8proc's */
 
-	if (s.p[at] != '\r' && at + 1 < s.n && (unsigned char)(s.p[at] | s.p[at + 1]) < 0x80)
-		return at + 1; /* ASCII before ASCII: nothing can join them but CRLF */
 	before = text_next(s, &at);
 	for (size_t end = at; (c = text_next(s, &end)) >= 0; at = end, before = c) {
-		if ((is_plain(before) && is_plain(c)) ||
-		    utf8proc_grapheme_break_stateful(before, c, &state))
+		if (text_apart(before, c) || utf8proc_grapheme_break_stateful(before, c, &state))
 			break;
 	}
 	return at;

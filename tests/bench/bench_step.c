@@ -177,8 +177,10 @@ static void op_words(struct arena *a, const void *args)
 static void op_diff(struct arena *a, const void *args)
 {
 	const struct str *two = args;
+	int n;
+	const struct diff *run = diff_words(a, two[0], two[1], &n);
 
-	changed_permille(a, two[0], two[1]);
+	diff_permille(run, n);
 }
 
 static void op_similarity(struct arena *a, const void *args)
