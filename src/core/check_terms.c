@@ -6,7 +6,7 @@
 /* Over what a job of MESSAGE_BYTES_MAX can name; check_run() keeps the beginning. */
 enum { DETAIL_BYTES_MAX = 4 * MESSAGE_BYTES_MAX };
 
-enum { WALK_WORK = 7, FOLD_WORK = 8, SLOW_FOLD_WORK = 120 };
+enum { WALK_WORK = 7, FOLD_WORK = 24, SLOW_FOLD_WORK = 100 };
 enum { PIECE_BYTES = 1000 }; /* folded at once on the way to a place */
 enum {
 	WALKED_BYTES = 64 << 10
@@ -156,16 +156,15 @@ static const size_t *borders(struct arena *scratch, struct str s)
 	return border;
 }
 
-/* Makes checked->folded; false: too much work. */
-static bool fold(struct checked *checked, struct check_result *out)
+/* False: too much work. */
+static bool fold(struct arena *a, struct checked *checked, struct str text, struct str *folded,
+		 struct check_result *out)
 {
-	if (checked->folded.p)
-		return true;
-	if (!check_afford(checked, FOLD_WORK * (int64_t)checked->text.n, out))
+	if (!check_afford(checked, FOLD_WORK * (int64_t)text.n, out))
 		return false;
 	const int64_t most = (CHECK_WORK_MAX - checked->work) / SLOW_FOLD_WORK;
 	int64_t left = most;
-	checked->folded = text_fold_within(checked->scratch, checked->text, &left);
+	*folded = text_fold_within(a, text, &left);
 	if (check_afford(checked, SLOW_FOLD_WORK * (most - left), out))
 		return true;
 	checked->work = CHECK_WORK_MAX; /* nobody tries again */
@@ -179,7 +178,10 @@ enum { NOWHERE = -1, UNDECIDED = -2 };
 static int64_t find(struct arena *scratch, struct checked *checked, struct str term,
 		    bool (*joins)(int32_t), struct check_result *out)
 {
-	if (!fold(checked, out) || !check_afford(checked, (int64_t)checked->folded.n, out))
+	if (!checked->folded.p &&
+	    !fold(checked->scratch, checked, checked->text, &checked->folded, out))
+		return UNDECIDED;
+	if (!check_afford(checked, (int64_t)checked->folded.n, out))
 		return UNDECIDED;
 	const struct str text = checked->folded;
 	int64_t at = str_find(text, term, 0);
@@ -235,13 +237,12 @@ static void run_must_include(struct arena *scratch, const void *args, const stru
 			put_quoted(&missing, terms->term[i].text, missing.n ? ", " : "missing: ");
 	}
 	for (int i = 0; i < terms->n_variable; i++) {
-		struct str value = job_variable(job, terms->variable[i]);
+		struct str value = job_variable(job, terms->variable[i]), folded;
 		if (!has_value(job, terms->variable[i]))
 			put_quoted(&unknown, terms->variable[i],
 				   unknown.n ? ", " : "the job gives no value for: ");
-		else if (check_afford(checked, FOLD_WORK * (int64_t)value.n, out) &&
-			 find(scratch, checked, text_fold(scratch, value), is_digit, out) ==
-				 NOWHERE)
+		else if (fold(scratch, checked, value, &folded, out) &&
+			 find(scratch, checked, folded, is_digit, out) == NOWHERE)
 			put_quoted(&missing, value, missing.n ? ", " : "missing: ");
 	}
 	if (missing.n && unknown.n)

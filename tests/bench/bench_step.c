@@ -89,6 +89,8 @@ static const struct kind {
 	{"emoji", "😀👨‍👩‍👧👍🏽"},
 	{"Thai", "สวัสดีครับลูกค้า"},
 	{"expanding", "\xEF\xB7\xBA"},
+	{"line ends", "\n"},
+	{"controls", "\x01"},
 };
 enum { N_KINDS = sizeof(kinds) / sizeof(*kinds) };
 
@@ -468,14 +470,38 @@ static void play(const struct profile *profile, const struct job *job,
 	"{\"name\":\"a\",\"type\":\"forbidden\",\"terms\":[\"guarantee\"]},"                         \
 	"{\"name\":\"b\",\"type\":\"regex\",\"pattern\":\"[^\\u0001\\u0002]*+[\\u0001\\u0002]\"}]}"
 
-/* @text: two drafts, and what the second critique says. */
-static void bench_loop(struct arena *a, const char *name, const struct str text[3],
-		       size_t job_bytes)
+static struct str quoted(struct arena *a, struct str text)
+{
+	struct buf json = BUF(6 * text.n + 100);
+	struct json_out o = {&json, false};
+
+	json_put_str(&o, NULL, text);
+	struct str copy = arena_str(a, buf_view(&json));
+	buf_release(&json);
+	return copy;
+}
+
+/* How many bytes of @unit make @n bytes of JSON. */
+static size_t unquoted_bytes(struct arena *a, const char *unit, size_t n)
+{
+	return n * strlen(unit) / (quoted(a, str_c(unit)).n - 2);
+}
+
+static struct str job_json(struct arena *a, const char *unit, size_t n)
+{
+	struct str task = plain(a, "", unit, "", unquoted_bytes(a, unit, n - 100));
+
+	return arena_printf(a, "{\"id\":\"a\",\"profile\":\"letter\",\"task\":%s}",
+			    quoted(a, task).p);
+}
+
+/* @unit: of the job's task. @text: two drafts, and what the second critique says. */
+static void bench_loop(struct arena *a, const char *name, const char *unit,
+		       const struct str text[3], size_t job_bytes)
 {
 	const struct profile *profile = case_profile(
 		a, case_patch(a, case_file(a, "tests/data/profile.json"), STR_OF(PATCH)));
-	const struct str task = plain(a, "{\"id\":\"a\",\"profile\":\"letter\",\"task\":\"",
-				      "Dear customer, ", "\"}", job_bytes);
+	const struct str task = job_json(a, unit, job_bytes);
 	const struct str body[] = {reply_body(a, text[0]), issue_body(a, text[0], "tone"),
 				   reply_body(a, text[1]), issue_body(a, text[2], "fact"),
 				   reply_body(a, text[1])};
@@ -497,23 +523,25 @@ static void bench_loop(struct arena *a, const char *name, const struct str text[
 /* Texts that differ all over; then what the diff has the most work with: as many words and as many lines as it compares. */
 static void bench_drafts(struct arena *a)
 {
-	const size_t n = REPLY_BYTES - 500;
+	const char *const english = kinds[0].unit;
 
 	for (int i = 0; i < N_KINDS; i++) {
-		const struct str text[] = {text_of(a, kinds[i].unit, 1, n),
-					   text_of(a, kinds[i].unit, 51, n),
-					   text_of(a, kinds[(i + 1) % N_KINDS].unit, 1, n)};
-		bench_loop(a, kinds[i].name, text, JOB_BYTES);
+		const char *unit = kinds[i].unit, *other = kinds[(i + 1) % N_KINDS].unit;
+		const size_t n = unquoted_bytes(a, unit, REPLY_BYTES - 500),
+			     n_other = unquoted_bytes(a, other, REPLY_BYTES - 500);
+		const struct str text[] = {text_of(a, unit, 1, n), text_of(a, unit, 51, n),
+					   text_of(a, other, 1, n_other)};
+		bench_loop(a, kinds[i].name, unit, text, JOB_BYTES);
 		if (i == 0) /* an event that its texts just fit */
-			bench_loop(a, "English, small job", text, 1000);
+			bench_loop(a, "English, small job", unit, text, 1000);
 	}
-	const struct str other = text_of(a, kinds[1].unit, 1, n);
+	const struct str other = text_of(a, kinds[1].unit, 1, REPLY_BYTES - 500);
 	const struct str words[] = {tokens(a, 1, 4000, 32, ' '), tokens(a, 2, 4000, 32, ' '),
 				    other},
 			 lines[] = {tokens(a, 1, 4000, 65, '\n'), tokens(a, 2, 4000, 65, '\n'),
 				    other};
-	bench_loop(a, "long words", words, JOB_BYTES);
-	bench_loop(a, "lines", lines, JOB_BYTES);
+	bench_loop(a, "long words", english, words, JOB_BYTES);
+	bench_loop(a, "lines", english, lines, JOB_BYTES);
 }
 
 int main(int argc, char **argv)
