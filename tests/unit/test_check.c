@@ -442,78 +442,6 @@ static void a_pattern_that_meets_a_limit_is_red_either_way(void **state)
 	assert_green("\"type\": \"regex\", \"pattern\": \"a{5}$\"", text + (200 << 10));
 }
 
-/* Each alone would be met; the last ones are red for what the first ones took. */
-static void checks_of_a_text_share_their_work(void **state)
-{
-	static char text[200001];
-	static const struct {
-		const char *arguments;
-		int n_met;
-	} cases[] = {
-		{"\"type\": \"words\", \"max\": 1", 3}, /* 24 * 200,000 = 4.8 million each */
-		/* 4.8 million to fold it, then 0.2 million each */
-		{"\"type\": \"forbidden\", \"terms\": [\"x\"]", 56},
-		{"\"type\": \"must_include\", \"values\": [\"a\"]", 56},
-	};
-
-	memset(text, 'a', sizeof(text) - 1);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct checked checked = {.scratch = arena, .text = str_c(text)};
-		struct check check = check_of(cases[i].arguments);
-		struct check_result result;
-		for (int n = 0; n < cases[i].n_met; n++) {
-			check_run(arena, &check, &job, &checked, &result);
-			assert_true(result.ok);
-		}
-		check_run(arena, &check, &job, &checked, &result);
-		assert_false(result.ok);
-		assert_true(str_is(result.detail,
-				   "could not be decided: too many checks for so long a text"));
-	}
-}
-
-/* 200,000 bytes of marks in heaps that differ are slow to fold; the same few letters with marks, and no heap, are not. */
-static void a_text_too_slow_to_fold_meets_no_check_of_terms(void **state)
-{
-	static const char *const mark[] = {"\u0301", "\u0323", "\u0308", "\u0331", "\u0302"};
-	struct check absent = check_of("\"type\": \"forbidden\", \"terms\": [\"x\"]");
-	struct buf heap = BUF(1 << 20), letters = BUF(1 << 20);
-	struct check_result result;
-
-	for (unsigned i = 0, random = 1; i < 100000; i++, random = random * 69069 + 1)
-		buf_puts(&heap, mark[(random >> 16) % 5]);
-	for (int i = 0; i < 66000; i++)
-		buf_printf(&letters, "%c%s", 'a' + i % 20, mark[i % 5]);
-	struct checked slow = {.scratch = arena, .text = buf_view(&heap)},
-		       quick = {.scratch = arena, .text = buf_view(&letters)};
-	for (int i = 0; i < 2; i++) {
-		check_run(arena, &absent, &job, &slow, &result);
-		assert_false(result.ok);
-	}
-	check_run(arena, &absent, &job, &quick, &result);
-	assert_true(result.ok);
-	buf_release(&heap);
-	buf_release(&letters);
-}
-
-/* The way to a place is walked, and all ways together have an end; that the term is there is known without it. */
-static void a_place_far_away_is_the_whole_text(void **state)
-{
-	static char text[40001];
-	struct check promise = check_of("\"type\": \"forbidden\", \"terms\": [\"x\"]");
-	struct check_result result;
-
-	memset(text, ' ', sizeof(text) - 1);
-	text[39999] = 'x';
-	struct checked checked = {.scratch = arena, .text = str_c(text)};
-	check_run(arena, &promise, &job, &checked, &result);
-	assert_int_equal(result.at, 39999);
-	check_run(arena, &promise, &job, &checked, &result);
-	assert_false(result.ok);
-	assert_int_equal(result.at, -1);
-	assert_true(str_is(result.detail, "found: \"x\""));
-}
-
 static void a_pattern_cannot_raise_its_limits(void **state)
 {
 	static char text[4 << 10];
@@ -612,9 +540,6 @@ int main(void)
 		T(a_pattern_must_not_be_found),
 		T(a_pattern_may_say_what_it_means),
 		T(a_pattern_that_meets_a_limit_is_red_either_way),
-		T(checks_of_a_text_share_their_work),
-		T(a_text_too_slow_to_fold_meets_no_check_of_terms),
-		T(a_place_far_away_is_the_whole_text),
 		T(a_pattern_cannot_raise_its_limits),
 		T(a_pattern_is_compiled_when_read),
 		T(the_whole_text_is_one_json_value),
