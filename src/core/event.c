@@ -237,7 +237,12 @@ static void put_diff(struct json_out *o, const struct ending *e, struct arena *a
 
 	if (!e->best || e->best->no == 0)
 		return;
-	run = diff_words(a, e->history->draft[0].text, e->best->text, &n);
+	if (e->best->from == 0 && e->best->diff) {
+		run = e->best->diff;
+		n = e->best->n_diff;
+	} else {
+		run = diff_words(a, e->history->draft[0].text, e->best->text, &n);
+	}
 	json_open(o, "diff", '[');
 	for (int i = 0; i < n; i++) {
 		json_open(o, NULL, '{');

@@ -1,7 +1,6 @@
 #include "core/history.h"
 
 #include "base/text.h"
-#include "core/similarity.h"
 
 /* ---- drafts ---- */
 
@@ -60,8 +59,10 @@ struct draft *history_add_draft(struct history *h, struct arena *a, const struct
 	d->confidence_permille = made->confidence_permille;
 	d->field = made->field;
 	d->n_field = made->n_field;
-	if (from >= 0)
-		d->changed_permille = changed_permille(a, h->draft[from].text, d->text);
+	if (from >= 0) {
+		d->diff = diff_words(a, h->draft[from].text, d->text, &d->n_diff);
+		d->changed_permille = diff_permille(d->diff, d->n_diff);
+	}
 	examine(d, a, p, job);
 	return d;
 }

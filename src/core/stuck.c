@@ -18,9 +18,9 @@ enum stop_reason stuck_critique(const struct history *h, struct arena *a, const 
 	const struct critique *before =
 		draft->from < 0 ? NULL : history_critique_of(h, draft->from);
 
-	if (before && (critique_repeats(a, before, now) ||
-		       span_flagged_again(a, p->severity_threshold, h->draft[draft->from].text,
-					  before, draft->text, now)))
+	if (before &&
+	    (critique_repeats(a, before, now) ||
+	     span_flagged_again(draft->diff, draft->n_diff, p->severity_threshold, before, now)))
 		return STOP_repeated_critique;
 	return STOP_NONE;
 }
