@@ -15,9 +15,13 @@
  *	                                  pattern in prompts
  *	json                              the whole text, trimmed, is one JSON value (base/json.h)
  *
+ * And the instruction types of IFEval (Zhou et al. 2023, arXiv 2311.07911) by their ids and with their arguments, as "keywords:existence":
+ * their verdicts are those of its evaluator (strict), odd cases included; a text of white space alone fails each. What that one draws at random
+ * where an argument is missing is refused here. core/count.h and tests/data/ifeval have the details.
+ *
  * All checks of a text share CHECK_WORK_MAX, so that no draft holds up other jobs: a term costs 1 for each byte of the text, 8 if it
- * stands in longer words; the value of a variable 8 more for each byte of its own; a length 24 a byte of the text, `json` 8; a regex
- * 64 a step and 1 a byte passed. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms, or
+ * stands in longer words; the value of a variable 8 more for each byte of its own; a length 24 a byte of the text, `json` 8; IFEval's
+ * 8 to 96; a regex 64 a step and 1 a byte passed. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms, or
  * 130 lengths.
  */
 #ifndef CORE_CHECK_H
@@ -53,8 +57,9 @@ struct check_result {
 struct checked {
 	struct arena *scratch; /* of what the checks share; freed by the caller */
 	struct str text;
-	struct str folded; /* text_fold(), made for the first check that asks */
-	int64_t work;	   /* done so far, up to CHECK_WORK_MAX */
+	struct str folded;  /* text_fold(), made for the first check that asks */
+	int64_t work;	    /* done so far, up to CHECK_WORK_MAX */
+	int64_t extra_work; /* allowed over it, where nobody else waits */
 };
 
 struct check_type {
