@@ -17,12 +17,12 @@
  *
  * And the instruction types of IFEval (Zhou et al. 2023, arXiv 2311.07911) by their ids and with their arguments, as "keywords:existence":
  * their verdicts are those of its evaluator (strict), odd cases included; a text of white space alone fails each. What that one draws at random
- * where an argument is missing is refused here. core/count.h and tests/data/ifeval have the details.
+ * where an argument is missing is refused here. core/count.h, core/language.h and tests/data/ifeval have the details.
  *
  * All checks of a text share CHECK_WORK_MAX, so that no draft holds up other jobs: a term costs 1 for each byte of the text, 8 if it
  * stands in longer words; the value of a variable 8 more for each byte of its own; a length 24 a byte of the text, `json` 8; IFEval's
- * 8 to 96; a regex 64 a step and 1 a byte passed. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms, or
- * 130 lengths.
+ * 8 to 96, and what language_work() says; a regex 64 a step and 1 a byte passed. A check that does not get by with what is left is
+ * red and says so. At 5 kB that is 3,000 terms, or 130 lengths.
  */
 #ifndef CORE_CHECK_H
 #define CORE_CHECK_H
