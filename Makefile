@@ -160,6 +160,9 @@ $T/obj/%.o: %.c $T/flags
 	$(call say,CC)
 	$(Q)$(COMPILE_TEST) $(if $(filter $<,$(STATED_C)),$(STATED)) -MMD -MP -c -o $@ $<
 
+# The compiler does not tell what the assembler takes in.
+$(call objects,$(BUILD),src/core/language.c) $(call objects,$T,src/core/language.c): src/core/language.data
+
 # The command lines as text: when they change, what they made is made again.
 remember = @mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' >$@
 $(BUILD)/flags $T/flags: FORCE

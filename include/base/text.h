@@ -47,6 +47,19 @@ int32_t text_next(struct str, size_t *at);
 /* Decodes the code point that ends at *at and moves *at to its begin; -1 at the beginning. */
 int32_t text_before(struct str, size_t *at);
 
+/* What a code point is: White_Space of the Unicode Character Database; a letter, a number of any kind or '_' (no marks); a decimal
+ * digit of any script; cased letters as the properties Uppercase and Lowercase have them. -1 is none of these. */
+bool text_is_space(int32_t);
+bool text_is_word(int32_t);
+bool text_is_digit(int32_t);
+bool text_is_upper(int32_t);
+bool text_is_lower(int32_t);
+
+/* Letters in lower case, one by one, without the rule for a final sigma; \u0130 alone becomes two code points. */
+struct str text_lower(struct arena *, struct str);
+/* Each code point by one that stands for all its cases (simple folding), so that the n-th one of the result is made of the n-th one. */
+struct str text_ignore_case(struct arena *, struct str);
+
 /* utf8proc's name and version, for `draftmill --version`. */
 void text_library(struct buf *out);
 

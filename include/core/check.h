@@ -16,10 +16,14 @@
  *	                                  pattern in prompts
  *	json                              the whole text, trimmed, is one JSON value (base/json.h)
  *
+ * And the instruction types of IFEval (Zhou et al. 2023, arXiv 2311.07911) by their ids and with their arguments, as "keywords:existence":
+ * their verdicts are those of its evaluator (strict), odd cases included; a text of white space alone fails each. What that one draws at random
+ * where an argument is missing is refused here. core/count.h, core/language.h and tests/data/ifeval have the details.
+ *
  * All checks of a text share CHECK_WORK_MAX, so that no draft holds up other jobs: to fold it, once for all terms, costs 24 for each
  * byte and 100 more for one that is slow (base/text.h), so does the value of a variable; a term 1 for each byte of the text, 8 if it
- * stands in longer words; a length 24 a byte of the text, `json` 8; a regex 64 a step and 1 a byte passed. A check that does not get by
- * with what is left is red and says so. At 5 kB that is 3,000 terms, or 130 lengths.
+ * stands in longer words; a length 24 a byte of the text, `json` 8; IFEval's 8 to 96, and what language_work() says; a regex 64 a step and
+ * 1 a byte passed. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms, or 130 lengths.
  */
 #ifndef CORE_CHECK_H
 #define CORE_CHECK_H
@@ -55,9 +59,10 @@ struct check_result {
 struct checked {
 	struct arena *scratch; /* of what the checks share; freed by the caller */
 	struct str text;
-	struct str folded; /* text_fold(), made for the first check that asks */
-	int64_t work;	   /* done so far, up to CHECK_WORK_MAX */
-	int64_t n_walked;  /* bytes passed to tell where what was found stands */
+	struct str folded;  /* text_fold(), made for the first check that asks */
+	int64_t work;	    /* done so far, up to CHECK_WORK_MAX */
+	int64_t extra_work; /* allowed over it, where nobody else waits */
+	int64_t n_walked;   /* bytes passed to tell where what was found stands */
 };
 
 struct check_type {
@@ -83,6 +88,7 @@ void check_run(struct arena *a, const struct check *, const struct job *, struct
 /* A variable that must_include wants the value of and that the job gives none; absent: there is no such. */
 struct str check_lacks(const struct check *, const struct job *);
 
+int64_t check_work_left(const struct checked *);
 /* For the types: takes @work from what is left. False, and the check is red: so much is not left. */
 bool check_afford(struct checked *, int64_t work, struct check_result *out) MUST_CHECK;
 

@@ -1,5 +1,7 @@
-#include "base/text.h"
+#include "range.h"
 #include "utf8.h"
+
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <utf8proc.h>
@@ -64,19 +66,6 @@ int32_t text_before(struct str s, size_t *at)
 	return text_next(s, &end);
 }
 
-struct range {
-	int32_t first, last;
-};
-
-static bool in_ranges(int32_t c, const struct range *range, size_t n)
-{
-	for (size_t i = 0; i < n && c >= range[i].first; i++) {
-		if (c <= range[i].last)
-			return true;
-	}
-	return false;
-}
-
 /* What most texts are made of: code points that neither folding nor normalisation changes (but for the case of ASCII), that join
  * nothing before them, and that are graphemes of their own side by side. Not all there are; a test asks utf8proc about each. */
 static bool is_plain(int32_t c)
@@ -89,7 +78,7 @@ static bool is_plain(int32_t c)
 	if (c >= 0x3041) /* kana, Han and Yi, Hangul syllables */
 		return (c >= 0x3400 && c <= 0xA48C) || c <= 0x3096 ||
 		       (c >= 0x30A0 && c <= 0x30FE) || (c >= 0xAC00 && c <= 0xD7A3);
-	return in_ranges(c, other, sizeof(other) / sizeof(other[0]));
+	return range_holds(c, other, sizeof(other) / sizeof(other[0]));
 }
 
 bool text_apart(int32_t before, int32_t c)
@@ -143,7 +132,7 @@ static bool is_unspaced(int32_t c)
 		{0x20000, 0x3FFFF}, /* Han, further extensions */
 	};
 
-	return in_ranges(c, block, sizeof(block) / sizeof(block[0]));
+	return range_holds(c, block, sizeof(block) / sizeof(block[0]));
 }
 
 enum part { PART_OTHER, PART_RUN, PART_ALONE, PART_JOINER };
@@ -185,25 +174,13 @@ int64_t text_words(struct str s)
 	return n;
 }
 
-/* White_Space of the Unicode Character Database (PropList.txt). */
-static bool is_space(int32_t c)
-{
-	static const struct range space[] = {
-		{0x09, 0x0D},	  {0x20, 0x20},	    {0x85, 0x85},     {0xA0, 0xA0},
-		{0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F},
-		{0x205F, 0x205F}, {0x3000, 0x3000},
-	};
-
-	return c <= 0x3000 && in_ranges(c, space, sizeof(space) / sizeof(space[0]));
-}
-
 struct str text_trim(struct str s)
 {
 	size_t from = 0, to = s.n, at;
 
-	while (at = from, is_space(text_next(s, &at)))
+	while (at = from, text_is_space(text_next(s, &at)))
 		from = at;
-	while (at = to, at > from && is_space(text_before(s, &at)))
+	while (at = to, at > from && text_is_space(text_before(s, &at)))
 		to = at;
 	return str_sub(s, from, to - from);
 }
@@ -226,7 +203,7 @@ static bool joins(int32_t c, const utf8proc_property_t *p)
 {
 	static const struct range jamo[] = {{0x1160, 0x11FF}, {0x3131, 0x318E}, {0xFFA0, 0xFFDC}};
 
-	return is_mark(p) || p->ignorable || in_ranges(c, jamo, sizeof(jamo) / sizeof(jamo[0]));
+	return is_mark(p) || p->ignorable || range_holds(c, jamo, sizeof(jamo) / sizeof(jamo[0]));
 }
 
 /* Whether a mapping changes nothing but the case of ASCII. */
@@ -395,7 +372,7 @@ static struct str replace_space(struct str s, const char *space)
 		size_t from = at, to;
 		do
 			to = at;
-		while ((c = text_next(s, &at)) >= 0 && !is_space(c));
+		while ((c = text_next(s, &at)) >= 0 && !text_is_space(c));
 		if (to == from)
 			continue;
 		if (end > begin) {

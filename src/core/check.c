@@ -7,10 +7,9 @@ enum { ALIKE_PERMILLE = 400 }; /* "jsn" is alike "json", "length" is like no typ
 enum { LIST_BYTES_MAX = 400 };
 
 static const struct check_type *const family[] = {
-	check_length_types,
-	check_terms_types,
-	check_regex_types,
-	check_json_types,
+	check_length_types, check_terms_types,	  check_regex_types,
+	check_json_types,   check_keywords_types, check_count_types,
+	check_form_types,   check_ends_types,	  check_language_types,
 };
 
 static const char *const common_keys[] = {"name", "type", "severity", "hard", "field", NULL};
@@ -47,7 +46,6 @@ static enum status unknown_type(struct str name, struct err *err)
 {
 	const struct check_type *t, *nearest = NULL;
 	int64_t best = ALIKE_PERMILLE - 1;
-	struct buf all = BUF(LIST_BYTES_MAX);
 
 	for (size_t i = 0; (t = check_type_at(i)); i++) {
 		int64_t alike = similarity_permille(name, str_c(t->name), 2);
@@ -55,14 +53,10 @@ static enum status unknown_type(struct str name, struct err *err)
 			best = alike;
 			nearest = t;
 		}
-		list(&all, t->name);
 	}
-	enum status status =
-		err_set(err, ST_INVALID, "unknown type \"%.*s\"%s%s%s; the types are: %s",
-			STR_ARG(str_cut(name, NAME_BYTES_MAX)), nearest ? "; did you mean \"" : "",
-			nearest ? nearest->name : "", nearest ? "\"?" : "", all.p);
-	buf_release(&all);
-	return status;
+	return err_set(err, ST_INVALID, "unknown type \"%.*s\"%s%s%s; README.md lists the types",
+		       STR_ARG(str_cut(name, NAME_BYTES_MAX)), nearest ? "; did you mean \"" : "",
+		       nearest ? nearest->name : "", nearest ? "\"?" : "");
 }
 
 static enum status unknown_key(const struct check_type *type, struct str key, struct err *err)
@@ -150,9 +144,14 @@ void check_run(struct arena *a, const struct check *check, const struct job *job
 	arena_free(scratch);
 }
 
+int64_t check_work_left(const struct checked *checked)
+{
+	return CHECK_WORK_MAX + checked->extra_work - checked->work;
+}
+
 bool check_afford(struct checked *checked, int64_t work, struct check_result *out)
 {
-	if (work <= CHECK_WORK_MAX - checked->work) {
+	if (work <= check_work_left(checked)) {
 		checked->work += work;
 		return true;
 	}

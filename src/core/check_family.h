@@ -7,6 +7,7 @@
 #include "core/check.h"
 
 extern const struct check_type check_length_types[], check_terms_types[], check_regex_types[],
-	check_json_types[];
+	check_json_types[], check_keywords_types[], check_count_types[], check_form_types[],
+	check_ends_types[], check_language_types[];
 
 #endif

@@ -92,7 +92,7 @@ static int count_work(pcre2_callout_block *step, void *data)
 
 	walk->checked->work += STEP_WORK + (int64_t)(at > walk->at ? at - walk->at : walk->at - at);
 	walk->at = at;
-	return walk->checked->work > CHECK_WORK_MAX ? PCRE2_ERROR_MATCHLIMIT : 0;
+	return check_work_left(walk->checked) < 0 ? PCRE2_ERROR_MATCHLIMIT : 0;
 }
 
 /* The result of pcre2_match(); if it is not negative, *at and *n are set. */

@@ -1,4 +1,5 @@
 #include "check_family.h"
+#include "check_parts.h"
 #include "core/job.h"
 
 #include "base/text.h"
@@ -23,36 +24,11 @@ struct terms {
 	int n_variable;
 };
 
-/* The strings at @key, none if it is absent. */
-static enum status read_strings(struct arena *a, const struct json *spec, const char *key,
-				const struct str **out, int *n, struct err *err)
-{
-	const struct json *array = json_get(spec, key);
-	size_t n_item = json_size(array);
-	struct str *item = arena_array(a, struct str, n_item);
-
-	*out = item;
-	*n = (int)n_item;
-	if (!array)
-		return ST_OK;
-	if (json_kind(array) != JSON_ARRAY || n_item == 0)
-		return err_set(err, ST_INVALID, "key \"%s\": must be a list of strings, not empty",
-			       key);
-	for (size_t i = 0; i < n_item; i++) {
-		const struct json *value = json_item(array, i);
-		if (json_kind(value) != JSON_STRING)
-			return err_set(err, ST_INVALID, "key \"%s\", item %zu: must be a string",
-				       key, i + 1);
-		item[i] = arena_str(a, json_str(value));
-	}
-	return ST_OK;
-}
-
 static enum status read_terms(struct arena *a, const struct json *spec, const char *key,
 			      struct terms *out, struct err *err)
 {
 	const struct str *text;
-	enum status status = read_strings(a, spec, key, &text, &out->n_term, err);
+	enum status status = args_strings(a, spec, key, &text, &out->n_term, err);
 
 	if (status != ST_OK)
 		return status;
@@ -75,7 +51,7 @@ static enum status read_must_include(struct arena *a, const struct json *spec, c
 	enum status status = read_terms(a, spec, "values", terms, err);
 
 	if (status == ST_OK)
-		status = read_strings(a, spec, "variables", &terms->variable, &terms->n_variable,
+		status = args_strings(a, spec, "variables", &terms->variable, &terms->n_variable,
 				      err);
 	if (status == ST_OK && terms->n_term + terms->n_variable == 0)
 		return err_set(err, ST_INVALID, "needs \"values\", \"variables\" or both");
@@ -162,12 +138,12 @@ static bool fold(struct arena *a, struct checked *checked, struct str text, stru
 {
 	if (!check_afford(checked, FOLD_WORK * (int64_t)text.n, out))
 		return false;
-	const int64_t most = (CHECK_WORK_MAX - checked->work) / SLOW_FOLD_WORK;
+	const int64_t most = check_work_left(checked) / SLOW_FOLD_WORK;
 	int64_t left = most;
 	*folded = text_fold_within(a, text, &left);
 	if (check_afford(checked, SLOW_FOLD_WORK * (most - left), out))
 		return true;
-	checked->work = CHECK_WORK_MAX; /* nobody tries again */
+	checked->work += check_work_left(checked); /* nobody tries again */
 	return false;
 }
 
@@ -201,23 +177,6 @@ static int64_t find(struct arena *scratch, struct checked *checked, struct str t
 		n = border[n - 1];
 	}
 	return NOWHERE;
-}
-
-static void put_quoted(struct buf *out, struct str term, const char *before)
-{
-	buf_puts(out, before);
-	buf_putc(out, '"');
-	buf_str(out, term);
-	buf_putc(out, '"');
-}
-
-/* @detail becomes the result's; nothing in it = the check is met, unless it could not be decided. */
-static void set_detail(struct arena *a, struct buf *detail, struct check_result *out)
-{
-	if (detail->n)
-		out->detail = arena_str(a, buf_view(detail));
-	out->ok = out->ok && detail->n == 0;
-	buf_release(detail);
 }
 
 static bool has_value(const struct job *job, struct str variable)
@@ -309,15 +268,6 @@ static void run_forbidden(struct arena *scratch, const void *args, const struct 
 		put_quoted(&found, term.text, found.n ? ", " : "found: ");
 	}
 	set_detail(scratch, &found, out);
-}
-
-static void put_item(struct buf *out, struct str item, bool japanese, bool first)
-{
-	if (!first)
-		buf_puts(out, japanese ? "、" : ", ");
-	buf_puts(out, japanese ? "「" : "\"");
-	buf_str(out, item);
-	buf_puts(out, japanese ? "」" : "\"");
 }
 
 static void phrase_list(const struct terms *terms, const struct job *job, bool japanese,

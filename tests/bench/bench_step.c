@@ -295,6 +295,8 @@ static void bench_checks(struct arena *a)
 	bench_check(a, "300 terms", 1, terms(a, TERMS).p, english);
 	bench_check(a, "a length", 1, "\"type\":\"graphemes\",\"max\":1", japanese);
 	bench_check(a, "a number of words", 1, "\"type\":\"words\",\"max\":1", japanese);
+	bench_check(a, "a language", 1,
+		    "\"type\":\"language:response_language\",\"language\":\"en\"", japanese);
 	bench_check(a, "a regex at its limit", 1, "\"type\":\"regex\",\"pattern\":\"(a+)+[bc]\"",
 		    same);
 	bench_check(a, "a regex of long runs", 1, "\"type\":\"regex\",\"pattern\":\"[^xy]*+[xy]\"",

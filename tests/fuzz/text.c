@@ -42,6 +42,8 @@ static struct check any_check(struct fuzz *f, struct str text)
 		"\"regex\",\"pattern\":\"[^a-z]+.\",\"match\":false",
 		"\"regex\",\"pattern\":\"(?i)\\\\X\\\\b|\\\\p{L}{2,}$\",\"match\":false",
 		"\"json\"",
+		"\"language:response_language\",\"language\":\"en\"",
+		"\"change_case:english_capital\"",
 	};
 	const char *spec = FUZZ_PICK(f, specs);
 	int64_t at = fuzz_draw(f, (int)text.n + 1), hole = str_find(str_c(spec), STR_OF("%"), 0);

@@ -158,16 +158,14 @@ static void a_name_has_at_most_40_characters(void **state)
 
 static void a_mistyped_type_gets_a_suggestion(void **state)
 {
-#define TYPES "the types are: graphemes, words, must_include, forbidden, regex, json"
 	assert_refused(
 		"{\"name\": \"c\", \"type\": \"grapheme\"}",
-		"check \"c\": unknown type \"grapheme\"; did you mean \"graphemes\"?; " TYPES);
+		"check \"c\": unknown type \"grapheme\"; did you mean \"graphemes\"?; README.md lists the types");
 	assert_refused(
 		"{\"name\": \"c\", \"type\": \"must-include\"}",
-		"check \"c\": unknown type \"must-include\"; did you mean \"must_include\"?; " TYPES);
-	assert_refused("{\"name\": \"c\", \"type\": \"length\"}",
-		       "check \"c\": unknown type \"length\"; " TYPES);
-#undef TYPES
+		"check \"c\": unknown type \"must-include\"; did you mean \"must_include\"?; README.md lists the types");
+	assert_refused("{\"name\": \"c\", \"type\": \"zzz\"}",
+		       "check \"c\": unknown type \"zzz\"; README.md lists the types");
 }
 
 static void an_unknown_key_is_refused_with_those_allowed(void **state)
@@ -187,7 +185,7 @@ static void the_table_of_types_ends(void **state)
 
 	while (check_type_at(n))
 		n++;
-	assert_int_equal(n, 6);
+	assert_true(n > 20);
 	assert_null(check_type_at(n + 1));
 }
 
@@ -503,8 +501,8 @@ static void a_long_detail_is_cut_between_characters(void **state)
 static void a_message_cuts_a_name_between_characters(void **state)
 {
 	assert_refused("{\"name\": \"c\", \"type\": \"ああああああああああああああ\"}",
-		       "check \"c\": unknown type \"あああああああああああああ\"; the types are: "
-		       "graphemes, words, must_include, forbidden, regex, json");
+		       "check \"c\": unknown type \"あああああああああああああ\"; README.md lists "
+		       "the types");
 }
 
 int main(void)

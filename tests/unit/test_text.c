@@ -380,6 +380,40 @@ static void every_code_point_is_mapped_as_utf8proc_does(void **state)
 	arena_free(a);
 }
 
+static void a_code_point_has_a_class(void **state)
+{
+	static const struct {
+		int32_t c;
+		bool space, word, digit, upper, lower;
+	} cases[] = {
+		{-1, 0, 0, 0, 0, 0},	 {0, 0, 0, 0, 0, 0},	  {'_', 0, 1, 0, 0, 0},
+		{'7', 0, 1, 1, 0, 0},	 {'Q', 0, 1, 0, 1, 0},	  {'q', 0, 1, 0, 0, 1},
+		{'\n', 1, 0, 0, 0, 0},	 {0xA0, 1, 0, 0, 0, 0},	  {0x3000, 1, 0, 0, 0, 0},
+		{0x200B, 0, 0, 0, 0, 0}, {0x665, 0, 1, 1, 0, 0},  {0xFF15, 0, 1, 1, 0, 0},
+		{0xBD, 0, 1, 0, 0, 0},	 {0x2167, 0, 1, 0, 1, 0}, {0x24D0, 0, 0, 0, 0, 1},
+		{0xBA, 0, 1, 0, 0, 1},	 {0xDC, 0, 1, 0, 1, 0},	  {0x3A9, 0, 1, 0, 1, 0},
+		{0x65E5, 0, 1, 0, 0, 0}, {0x301, 0, 0, 0, 0, 0},  {0x1F130, 0, 0, 0, 1, 0},
+		{0x3001, 0, 0, 0, 0, 0}, {0x1C5, 0, 1, 0, 0, 0},  {0x10FFFF, 0, 0, 0, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(text_is_space(cases[i].c), cases[i].space);
+		assert_int_equal(text_is_word(cases[i].c), cases[i].word);
+		assert_int_equal(text_is_digit(cases[i].c), cases[i].digit);
+		assert_int_equal(text_is_upper(cases[i].c), cases[i].upper);
+		assert_int_equal(text_is_lower(cases[i].c), cases[i].lower);
+	}
+}
+
+static void case_is_forgotten_code_point_by_code_point(void **state)
+{
+	check_str(text_lower(*state, STR_OF("AbÜ\u0130\u0131\u212AΣ日\u2C62")),
+		  "abüi\u0307\u0131kσ日\u026B");
+	check_str(text_ignore_case(*state, STR_OF("AbÜ\u0130\u0131\u212AΣς\u017F日\u2C62")),
+		  "abüiikσσs日\u026B");
+	check_str(text_lower(*state, STR_OF("")), "");
+}
+
 #define ARENA_TEST(f) cmocka_unit_test_setup_teardown(f, new_arena, free_arena)
 
 int main(void)
@@ -398,6 +432,8 @@ int main(void)
 		ARENA_TEST(what_a_text_has_had_before_is_quick),
 		ARENA_TEST(what_is_too_slow_to_compose_is_squeezed_as_it_is),
 		cmocka_unit_test(every_code_point_is_mapped_as_utf8proc_does),
+		cmocka_unit_test(a_code_point_has_a_class),
+		ARENA_TEST(case_is_forgotten_code_point_by_code_point),
 		ARENA_TEST(a_heap_of_marks_takes_no_longer_than_other_text),
 	};
 
