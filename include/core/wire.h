@@ -52,11 +52,11 @@ struct reply {
 	struct str detail; /* a failure in the provider's words, cut at 300 bytes; never a prompt */
 };
 
-enum want { WANT_TEXT, WANT_CRITIQUE, WANT_CONFIDENT_TEXT };
-
 struct prompt { /* built by core/prompt.h */
 	struct buf system, user;
 	enum want want;
+	struct str
+		schema; /* of the reply, in the model's dialect; of the profile; absent for WANT_TEXT */
 };
 
 /* An HTTP reply as received, as far as it is kept. */
@@ -79,6 +79,7 @@ struct wire {
 	const char *const *level;  /* words of `thinking`, NULL at the end */
 	int64_t budget_min_tokens; /* of `thinking` as a number of tokens; -1: it takes none */
 	unsigned schema_modes;	   /* 1 << enum schema_mode */
+	bool schema_bounds;	   /* its schemas may bound numbers and arrays */
 	int64_t temperature_max_milli;
 	bool thinking_bars_temperature; /* unless `thinking` is "none" */
 
@@ -106,8 +107,7 @@ struct str http_header(struct str headers, const char *name);
  * as an HTTP date (IMF-fixdate). -1: absent, 0, past, negative, more than a week, or something else. */
 int64_t http_retry_after_ms(struct str headers, int64_t received_ms);
 
-/* JSON Schemas of the structured wants, as constant text: the same that core/critique.h reads by. SCHEMA_MODE_OPENAPI: in the words of
- * OpenAPI 3.0, which has bounds for numbers but enums of texts alone. */
-struct str want_schema(enum want, enum schema_mode); /* absent for WANT_TEXT */
+/* In which words a schema goes to this model. */
+enum dialect wire_dialect(const struct model *);
 
 #endif

@@ -38,7 +38,7 @@ static const char case_sql[] =
 	"    n_hard_failed, checks::json "
 	"  from draftmill.draft where job_no = $1::bigint) x), "
 	"'critiques', (select coalesce(json_agg(x order by step_no), '[]') from ( "
-	"  select step_no, draft_no, valid, fault, verdict, score, reasons, n_ignored, "
+	"  select step_no, draft_no, valid, fault, verdict, score, reasons, n_ignored, shape, n_cut, n_unconsidered, "
 	"    (select coalesce(json_agg(i order by n), '[]') from ( "
 	"      select n, category, severity, at, length, snippet, suggestion "
 	"      from draftmill.issue where job_no = c.job_no and step_no = c.step_no) i) as issues "

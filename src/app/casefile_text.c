@@ -2,6 +2,7 @@
 #include "app/ask.h"
 #include "app/casefile.h"
 #include "core/similarity.h"
+#include "core/unwrap.h"
 
 #define RECORD "{topic} partition {partition} offset {offset}"
 
@@ -136,12 +137,19 @@ static void put_draft(struct page *p, const struct json *drafts, const struct js
 static void put_critique(struct page *p, const struct json *c)
 {
 	const struct json *issues = json_get(c, "issues");
+	const struct str shape = ask_text(c, "shape");
 
+	page_fill(
+		p, c,
+		ask_true(c, "valid")
+			? "\n*CRITIQUE of draft {draft_no}: {verdict}, score {score|not asked for}*\n"
+			: "\n*CRITIQUE of draft {draft_no}: cannot be read*\n"
+			  "[  fault       {fault}\n]");
+	if (shape.p && !str_is(shape, shape_name(SHAPE_whole)))
+		page_fill(p, c, "  repaired    taken out of its {shape}\n");
 	page_fill(p, c,
-		  ask_true(c, "valid")
-			  ? "\n*CRITIQUE of draft {draft_no}: {verdict}, score {score}*\n"
-			  : "\n*CRITIQUE of draft {draft_no}: cannot be read*\n"
-			    "[  fault       {fault}\n]");
+		  "[  left out    {n_cut#issue} over five, the least severe\n]"
+		  "[  silent      on {n_unconsidered} of the categories\n]");
 	put_text(p, ask_text(c, "reasons"));
 	for (size_t i = 0; i < json_size(issues); i++) {
 		const struct json *issue = json_item(issues, i);

@@ -33,7 +33,7 @@ static model_done replied;
 static void post(struct run_call *c)
 {
 	struct run *r = c->run;
-	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct prompt p = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
 	struct buf body = BUF(4 * PROMPT_BYTES_MAX);
 	int64_t timeout_ms = r->job->limits.active_ms - run_active_ms(r);
 

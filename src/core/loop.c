@@ -63,7 +63,7 @@ static enum stop_reason guard(const struct loop *l, const struct call *c, int n,
 /* INT64_MAX: over the ceiling of a prompt; no cap allows it. */
 static int64_t prompt_bytes(const struct loop *l, const struct call *c)
 {
-	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct prompt p = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
 	int64_t n;
 
 	loop_prompt(l, c, &p);
@@ -158,7 +158,7 @@ static void judged(struct loop *l, const struct fact *f, const struct call *c,
 	int n;
 
 	history_actionable(&l->history, l->arena, l->profile, now->draft_no, &n);
-	if (now->pass && now->score >= l->profile->pass_score && n == 0) {
+	if (n == 0 && critique_passes(l->profile, now)) {
 		l->history.n_iterations++;
 		accept(l, out, STOP_no_issues, now->draft_no);
 		return;
@@ -184,7 +184,7 @@ static void critiqued(struct loop *l, const struct fact *f, const struct call *c
 	struct draft *d = &l->history.draft[c->draft_no];
 	struct critique *now = history_add_critique(&l->history);
 
-	critique_read(l->arena, f->reply.text, d->text, l->profile->score_max, now);
+	critique_read(l->arena, l->profile, f->reply.text, d->text, now);
 	now->draft_no = d->no;
 	out->critique = now;
 	if (!now->valid) {

@@ -9,6 +9,7 @@ struct rendering {
 	const struct profile *profile;
 	const struct job *job;
 	const struct prompt_parts *parts;
+	enum role role;
 	enum want want;
 	bool japanese;
 	char key[KEY_DIGITS + 1]; /* of the fences */
@@ -66,11 +67,7 @@ static void put_categories(struct rendering *r)
 /* 85 of 100 is 8.5 of 10. */
 static void put_pass_score(struct rendering *r)
 {
-	int64_t hundredths = r->profile->pass_score * r->profile->score_max;
-
-	buf_printf(r->out, "%" PRId64, hundredths / 100);
-	if (hundredths % 100)
-		buf_printf(r->out, ".%" PRId64, hundredths % 100 / 10);
+	buf_decimal(r->out, r->profile->pass_score * r->profile->score_max, 100);
 }
 
 static void put_score_max(struct rendering *r)
@@ -81,6 +78,11 @@ static void put_score_max(struct rendering *r)
 static void put_severity_threshold(struct rendering *r)
 {
 	buf_printf(r->out, "%" PRId64, r->profile->severity_threshold);
+}
+
+static void put_reply(struct rendering *r)
+{
+	form_words(r->profile, r->japanese, r->out);
 }
 
 static void put_schema(struct rendering *r)
@@ -95,7 +97,7 @@ static void put_schema(struct rendering *r)
 		    "; `text` is the text itself, `confidence` from 0 to 1 tells how sure you are that it keeps every constraint",
 		    "。`text` は本文そのもの、`confidence` は本文がすべての条件を満たしているという確信の度合い（0 から 1）とする");
 	buf_puts(r->out, ":\n");
-	buf_str(r->out, want_schema(r->want, SCHEMA_MODE_JSON_SCHEMA));
+	buf_str(r->out, form_schema(r->profile, r->want, DIALECT_FULL));
 }
 
 /* --- what stands for the job's variables --- */
@@ -246,7 +248,10 @@ static void put_again(struct rendering *r)
 	say(r,
 	    "Your last reply could not be used: it broke off, was empty, contradicted itself or did not keep the form. ",
 	    "前回の返答は、途中で切れた、空であった、矛盾していた、または形式に合わなかったため、使用できませんでした。");
-	if (r->want == WANT_TEXT)
+	if (r->role == ROLE_CRITIC && r->want == WANT_TEXT)
+		say(r, "Reply again in the given form and with nothing else.",
+		    "指定した形式だけで、改めて返答してください。");
+	else if (r->want == WANT_TEXT)
 		say(r, "Reply again with the whole text and nothing else.",
 		    "本文全体だけを、改めて返答してください。");
 	else
@@ -267,6 +272,7 @@ static const struct slot {
 	{"{{pass_score}}", false, put_pass_score},
 	{"{{score_max}}", false, put_score_max},
 	{"{{severity_threshold}}", false, put_severity_threshold},
+	{"{{reply}}", false, put_reply},
 	{"{{schema}}", false, put_schema},
 	{"{{task}}", true, put_task},
 	{"{{variables}}", true, put_variables},
@@ -407,26 +413,21 @@ static void render_user(struct rendering *r, int call_no, struct str text)
 	}
 }
 
-static enum want want_of(const struct profile *profile, enum role role)
-{
-	if (role == ROLE_CRITIC)
-		return WANT_CRITIQUE;
-	return role == ROLE_GENERATOR && profile->gate ? WANT_CONFIDENT_TEXT : WANT_TEXT;
-}
-
 void prompt_write(const struct profile *profile, const struct job *job, enum role role, int call_no,
 		  const struct prompt_parts *parts, struct prompt *out)
 {
 	struct rendering r = {.profile = profile,
 			      .job = job,
 			      .parts = parts,
-			      .want = want_of(profile, role),
+			      .want = form_want(profile, role),
+			      .role = role,
 			      .japanese = job->language == LANG_JA};
 	struct str system, user;
 
 	if (!split(profile->prompt[job->language][role], &system, &user))
 		BUG("a template of %s without its separator", role_name(role));
 	out->want = r.want;
+	out->schema = form_schema(profile, r.want, wire_dialect(&profile->model[role]));
 	r.out = &out->system;
 	render(&r, system);
 	r.out = &out->user;

@@ -27,9 +27,9 @@ static const char *const levels[] = {"low", "medium", "high",	       "xhigh",
 enum { N_EFFORTS = 5 };
 
 static void put_output_config(struct json_out *o, const struct model *model, bool is_effort,
-			      enum want want)
+			      struct str schema)
 {
-	bool has_format = want != WANT_TEXT && model->schema_mode == SCHEMA_MODE_JSON_SCHEMA;
+	bool has_format = schema.p && model->schema_mode == SCHEMA_MODE_JSON_SCHEMA;
 
 	if (!is_effort && !has_format)
 		return;
@@ -39,7 +39,7 @@ static void put_output_config(struct json_out *o, const struct model *model, boo
 	if (has_format) {
 		json_open(o, "format", '{');
 		json_put_str(o, "type", STR_OF("json_schema"));
-		json_put_raw(o, "schema", want_schema(want, SCHEMA_MODE_JSON_SCHEMA));
+		json_put_raw(o, "schema", schema);
 		json_close(o, '}');
 	}
 	json_close(o, '}');
@@ -64,7 +64,7 @@ static void write_request(const struct model *model, const struct prompt *prompt
 	json_close(&o, ']');
 	put_temperature(&o, model);
 	put_thinking(&o, model, is_effort);
-	put_output_config(&o, model, is_effort, prompt->want);
+	put_output_config(&o, model, is_effort, prompt->schema);
 	json_close(&o, '}');
 }
 

@@ -9,9 +9,10 @@ static void put_message(struct json_out *o, const char *role, const struct buf *
 	json_close(o, '}');
 }
 
-static void put_response_format(struct json_out *o, enum schema_mode mode, enum want want)
+static void put_response_format(struct json_out *o, enum schema_mode mode,
+				const struct prompt *prompt)
 {
-	if (want == WANT_TEXT || mode == SCHEMA_MODE_NONE)
+	if (!prompt->schema.p || mode == SCHEMA_MODE_NONE)
 		return;
 	json_open(o, "response_format", '{');
 	if (mode == SCHEMA_MODE_JSON_OBJECT) {
@@ -20,9 +21,9 @@ static void put_response_format(struct json_out *o, enum schema_mode mode, enum 
 		json_put_str(o, "type", STR_OF("json_schema"));
 		json_open(o, "json_schema", '{');
 		json_put_str(o, "name",
-			     str_c(want == WANT_CRITIQUE ? "critique" : "confident_text"));
+			     str_c(prompt->want == WANT_CRITIQUE ? "critique" : "confident_text"));
 		json_put_bool(o, "strict", true);
-		json_put_raw(o, "schema", want_schema(want, mode));
+		json_put_raw(o, "schema", prompt->schema);
 		json_close(o, '}');
 	}
 	json_close(o, '}');
@@ -43,7 +44,7 @@ static void write_request(const struct model *model, const struct prompt *prompt
 	put_temperature(&o, model);
 	if (model->thinking.p)
 		json_put_str(&o, "reasoning_effort", model->thinking);
-	put_response_format(&o, model->schema_mode, prompt->want);
+	put_response_format(&o, model->schema_mode, prompt);
 	json_close(&o, '}');
 }
 
@@ -110,6 +111,7 @@ const struct wire wire_openai = {
 	.budget_min_tokens = -1,
 	.schema_modes =
 		1 << SCHEMA_MODE_JSON_SCHEMA | 1 << SCHEMA_MODE_JSON_OBJECT | 1 << SCHEMA_MODE_NONE,
+	.schema_bounds = true,
 	.temperature_max_milli = 2000,
 	.request = write_request,
 	.reply = read_reply,

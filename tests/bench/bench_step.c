@@ -342,7 +342,7 @@ static double take_reply(struct arena *a, struct loop *loop, const struct job *j
 
 static double post(struct loop *loop)
 {
-	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct prompt p = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
 	struct buf body = BUF(4 * PROMPT_BYTES_MAX);
 	const struct call *open[LOOP_CALLS];
 	double begin_ms = cpu_ms();

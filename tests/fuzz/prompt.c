@@ -149,7 +149,7 @@ static struct str outside(struct fuzz *f, struct str user, struct str key)
 
 static struct prompt render(struct fuzz *f, const struct world *w, enum role role)
 {
-	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct prompt p = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
 
 	prompt_write(&profile, &w->job, role, CALL_NO, &w->parts, &p);
 	FUZZ_TRUE(f, !p.system.full && !p.user.full);
@@ -207,7 +207,7 @@ static void material_stays_inside_its_fences(struct fuzz *f)
 static void a_template_is_fit_or_refused(struct fuzz *f)
 {
 	struct str text = text_to_utf8(f->a, fuzz_mutate(f, templates, N_LANGUAGES * N_ROLES));
-	struct prompt p = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct prompt p = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
 	struct profile of_text = profile;
 	struct world w;
 	struct err err = {""};

@@ -160,7 +160,9 @@ static void a_request_is_json_whatever_the_prompt(struct fuzz *f)
 			  .sampling = fuzz_chance(f, 50) ? SAMPLING_SEND : SAMPLING_REJECT,
 			  .temperature_milli = fuzz_draw(f, 2001),
 			  .schema_mode = (enum schema_mode)fuzz_draw(f, SCHEMA_MODE_NONE + 1)};
-	struct prompt p = {BUF(FUZZ_BYTES_MAX), BUF(FUZZ_BYTES_MAX), FUZZ_PICK(f, wants)};
+	struct prompt p = {.system = BUF(FUZZ_BYTES_MAX),
+			   .user = BUF(FUZZ_BYTES_MAX),
+			   .want = FUZZ_PICK(f, wants)};
 	struct buf body = BUF(8 * FUZZ_BYTES_MAX);
 	struct json *doc = NULL;
 	struct err err = {""};

@@ -133,7 +133,7 @@ static bool opens_as_told(const struct play *p, const struct trace_step *s)
 		return true;
 	if (!p->out.n_call)
 		return wrong(p, s->line, "no call is opened here");
-	struct prompt prompt = {BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT};
+	struct prompt prompt = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
 	loop_prompt(p->loop, c, &prompt);
 	for (int i = 0; i < s->n_has; i++)
 		if (str_find(buf_view(&prompt.user), s->has[i], 0) < 0)

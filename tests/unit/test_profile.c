@@ -14,9 +14,9 @@
 	"\"prices\":[{\"cached\":300000,\"in\":3000000,\"out\":15000000,\"valid_from_ms\":0}],"                 \
 	"\"provider\":\"sim\",\"reasoning_effort\":null,\"sampling\":\"omit\",\"schema_mode\":\"json_schema\"," \
 	"\"temperature_milli\":700,\"timeout_ms\":60000,\"tokens_per_kb\":400,\"wire\":\"openai\"}"
-#define PROMPTS(rubric)                                                                            \
-	"{\"critic\":\"C {{rubric}}\\n--- user ---\\n{{constraints}} {{draft}}\","                 \
-	"\"generator\":\"G\\n--- user ---\\n{{task}} {{constraints}}\","                           \
+#define PROMPTS(rubric)                                                                                 \
+	"{\"critic\":\"C {{rubric}} {{reply}} {{schema}}\\n--- user ---\\n{{constraints}} {{draft}}\"," \
+	"\"generator\":\"G\\n--- user ---\\n{{task}} {{constraints}}\","                                \
 	"\"refiner\":\"R\\n--- user ---\\n{{draft}} {{issues}}\",\"rubric\":\"" rubric "\"}"
 
 static const char whole[] =
@@ -222,7 +222,14 @@ static void a_fault_is_told_by_its_path_and_mend(void **state)
 		 "score_max: this integer does not fit; give 10 or 100"},
 		{"\"version\":1", "\"version\":1,\"zebra\":1", "zebra: unknown"},
 		{"\"name\":\"customer-email\"", "\"name\":\"a b\"", "name: "},
-		{"\"mode\":\"critic_refiner\"", "\"mode\":\"reflect\"", "mode: "},
+		{"\"mode\":\"critic_refiner\"", "\"mode\":\"reflex\"", "mode: "},
+		{"\"mode\":\"critic_refiner\"", "\"mode\":\"reflect\"", "models: in mode reflect"},
+		{"\"constraints\":[\"Be kind.\"]", "\"constraints\":[],\"critique\":\"text\"",
+		 "pass_rule: a text has neither"},
+		{"\"constraints\":[\"Be kind.\"]", "\"constraints\":[],\"critique\":\"yaml\"",
+		 "critique: "},
+		{"\"pass_score\"", "\"pass_rule\":\"any\",\"pass_score\"", "pass_rule: "},
+		{"\"fact\",\"tone\"", "\"fact\",\"fact\"", "categories[1]: "},
 		{"\"gate_permille\":900", "\"gate_permille\":1001", "gate_permille: "},
 		{"\"gate_permille\":900,", "", "gate_permille: missing"},
 		{"\"iterations_over_3\":false", "\"iterations_over_3\":0", "iterations_over_3: "},
@@ -253,6 +260,9 @@ static void a_fault_is_told_by_its_path_and_mend(void **state)
 		 "models.critic.prices[1].valid_from_ms: "},
 		{"{{rubric}}", "{{rubrik}} {{rubric}}", "prompts.en.critic: line 1: "},
 		{"{{rubric}}", "", "prompts.en.critic: {{rubric}} is not shown"},
+		{"{{reply}}", "", "prompts.en.critic: {{reply}} is not shown"},
+		{"{{schema}}", "", "prompts.en.critic: {{schema}} is not shown"},
+		{"{{reply}}", "{{reply}} 0 to 10", "prompts.en.critic: it tells of a scale"},
 		{"{{draft}} {{issues}}", "{{draft}}",
 		 "prompts.en.refiner: {{issues}} is not shown"},
 		{"\"rubric\":\"5: 誤り\"", "\"rubric\":\"\"", "prompts.ja.rubric: "},
@@ -278,6 +288,17 @@ static void checks_are_a_hundred_at_most(void **state)
 static void the_critic_is_another_model_than_the_generator(void **state)
 {
 	refused(*state, "\"c-1\"", "\"g-1\"", "models.critic.id: ");
+}
+
+static void in_mode_reflect_one_model_plays_all_roles(void **state)
+{
+	struct arena *a = *state;
+	struct str text = with(a, "\"c-1\"", "\"g-1\"");
+	const char *mode = strstr(text.p, "critic_refiner");
+	struct str reflects = arena_printf(a, "%.*sreflect%s", (int)(mode - text.p), text.p,
+					   mode + strlen("critic_refiner"));
+
+	assert_int_equal(read_good(a, reflects)->mode, MODE_REFLECT);
 }
 
 static void more_than_three_iterations_are_asked_for_twice(void **state)
@@ -330,6 +351,7 @@ int main(void)
 		WITH_ARENA(a_fault_is_told_by_its_path_and_mend),
 		WITH_ARENA(checks_are_a_hundred_at_most),
 		WITH_ARENA(the_critic_is_another_model_than_the_generator),
+		WITH_ARENA(in_mode_reflect_one_model_plays_all_roles),
 		WITH_ARENA(more_than_three_iterations_are_asked_for_twice),
 		WITH_ARENA(a_first_cap_is_within_the_models),
 		WITH_ARENA(oneshot_needs_no_critic_and_no_refiner),
