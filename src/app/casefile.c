@@ -27,6 +27,7 @@ static const char case_sql[] =
 	"select json_build_object( "
 	"'job', (select row_to_json(x) from ( "
 	"  select job_no::text, source, id, revision, batch, tenant, subject, tags::json, profile, "
+	"    (select body::json ->> 'mode' from draftmill.profile p where p.profile_sha = job.profile_sha) as mode, "
 	"    encode(profile_sha, 'hex') as profile_sha, stakes, not_after, topic, part as partition, \"offset\", at, "
 	"    encode(payload_sha, 'hex') as payload_sha "
 	"  from draftmill.job where job_no = $1::bigint) x), "

@@ -322,6 +322,9 @@ void casefile_text(const struct json *file, struct page *p)
 		return;
 	}
 	page_fill(p, json_get(file, "job"), job_form);
+	if (str_is(ask_text(json_get(file, "job"), "mode"), "reflect"))
+		page_printf(p, "  judged by   the model that wrote it (mode reflect), "
+			       "which is weak evidence: see the README\n");
 	put_request(p, json_get(file, "request"));
 	put_story(p, file);
 	put_calls(p, file);

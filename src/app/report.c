@@ -11,6 +11,8 @@ static const char report_sql[] =
 	"'batch', $1::text, "
 	"'n_jobs', (select count(*) from j), "
 	"'n_open', (select count(*) from j where outcome is null), "
+	"'n_reflect', (select count(*) from o join draftmill.job using (job_no) where o.outcome = 'passed' and profile_sha in ( "
+	"  select profile_sha from draftmill.profile where body::json ->> 'mode' = 'reflect')), "
 	"'outcomes', (select coalesce(json_agg(x order by rank, stop_reason), '[]') from ( "
 	"  select o.outcome, stop_reason, count(*) as n, min(rank) as rank "
 	"  from o left join draftmill.stop_reason on name = stop_reason group by 1, 2) x), "
@@ -77,7 +79,9 @@ static void put_jobs(struct page *p, const struct json *report, bool of_all)
 	}
 	page_printf(p, "  still running                     ");
 	put_share(p, ask_number(report, "n_open"), n_job);
-	page_fill(p, report, "  all                               {n_jobs:12}\n");
+	page_fill(p, report,
+		  "  all                               {n_jobs:12}\n"
+		  "[  passed by their own writer alone  {n_reflect:11}  (mode reflect)\n]");
 	page_fill(p, report,
 		  of_all ? "\n*DEAD LETTERS                        *    messages\n"
 			 : "\n*DEAD LETTERS of all batches         *    messages\n");

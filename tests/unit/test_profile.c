@@ -223,13 +223,6 @@ static void a_fault_is_told_by_its_path_and_mend(void **state)
 		{"\"version\":1", "\"version\":1,\"zebra\":1", "zebra: unknown"},
 		{"\"name\":\"customer-email\"", "\"name\":\"a b\"", "name: "},
 		{"\"mode\":\"critic_refiner\"", "\"mode\":\"reflex\"", "mode: "},
-		{"\"mode\":\"critic_refiner\"", "\"mode\":\"reflect\"", "models: in mode reflect"},
-		{"\"constraints\":[\"Be kind.\"]", "\"constraints\":[],\"critique\":\"text\"",
-		 "pass_rule: a text has neither"},
-		{"\"constraints\":[\"Be kind.\"]", "\"constraints\":[],\"critique\":\"yaml\"",
-		 "critique: "},
-		{"\"pass_score\"", "\"pass_rule\":\"any\",\"pass_score\"", "pass_rule: "},
-		{"\"fact\",\"tone\"", "\"fact\",\"fact\"", "categories[1]: "},
 		{"\"gate_permille\":900", "\"gate_permille\":1001", "gate_permille: "},
 		{"\"gate_permille\":900,", "", "gate_permille: missing"},
 		{"\"iterations_over_3\":false", "\"iterations_over_3\":0", "iterations_over_3: "},
@@ -260,12 +253,31 @@ static void a_fault_is_told_by_its_path_and_mend(void **state)
 		 "models.critic.prices[1].valid_from_ms: "},
 		{"{{rubric}}", "{{rubrik}} {{rubric}}", "prompts.en.critic: line 1: "},
 		{"{{rubric}}", "", "prompts.en.critic: {{rubric}} is not shown"},
-		{"{{reply}}", "", "prompts.en.critic: {{reply}} is not shown"},
-		{"{{schema}}", "", "prompts.en.critic: {{schema}} is not shown"},
-		{"{{reply}}", "{{reply}} 0 to 10", "prompts.en.critic: it tells of a scale"},
 		{"{{draft}} {{issues}}", "{{draft}}",
 		 "prompts.en.refiner: {{issues}} is not shown"},
 		{"\"rubric\":\"5: 誤り\"", "\"rubric\":\"\"", "prompts.ja.rubric: "},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		refused(*state, cases[i].from, cases[i].to, cases[i].fault);
+}
+
+/* Scale, schema, prompt and reader are of one mind, or the profile is none. */
+static void what_the_critic_is_asked_fits_together(void **state)
+{
+	static const struct {
+		const char *from, *to, *fault;
+	} cases[] = {
+		{"\"mode\":\"critic_refiner\"", "\"mode\":\"reflect\"", "models: in mode reflect"},
+		{"\"constraints\":[\"Be kind.\"]", "\"constraints\":[],\"critique\":\"text\"",
+		 "pass_rule: a text has neither"},
+		{"\"constraints\":[\"Be kind.\"]", "\"constraints\":[],\"critique\":\"yaml\"",
+		 "critique: "},
+		{"\"pass_score\"", "\"pass_rule\":\"any\",\"pass_score\"", "pass_rule: "},
+		{"\"fact\",\"tone\"", "\"fact\",\"fact\"", "categories[1]: "},
+		{"{{reply}}", "", "prompts.en.critic: {{reply}} is not shown"},
+		{"{{schema}}", "", "prompts.en.critic: {{schema}} is not shown"},
+		{"{{reply}}", "{{reply}} 0 to 10", "prompts.en.critic: it tells of a scale"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -349,6 +361,7 @@ int main(void)
 		WITH_ARENA(thinking_leaves_room_for_a_text),
 		WITH_ARENA(only_canonical_text_is_a_profile),
 		WITH_ARENA(a_fault_is_told_by_its_path_and_mend),
+		WITH_ARENA(what_the_critic_is_asked_fits_together),
 		WITH_ARENA(checks_are_a_hundred_at_most),
 		WITH_ARENA(the_critic_is_another_model_than_the_generator),
 		WITH_ARENA(in_mode_reflect_one_model_plays_all_roles),
