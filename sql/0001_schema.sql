@@ -236,12 +236,15 @@ create table critique (
 	draft_no  smallint not null,
 	valid     boolean not null,
 	fault     text,
-	score     smallint,                            -- 0..100
+	score     smallint,                            -- 0..100; null: not valid, or none is asked for
 	verdict   text,
 	reasons   text compression lz4,
 	text_sha  bytea not null,
 	n_issue   smallint not null,
 	n_ignored int not null,
+	shape     text,                                -- of the reply: whole fence prose thinking
+	n_cut     int not null default 0,              -- issues over five
+	n_unconsidered smallint not null default 0,    -- categories without a line
 	primary key (job_no, step_no)
 ) partition by range (job_no);
 

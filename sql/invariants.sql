@@ -68,7 +68,8 @@ select 'I8' as invariant, o.job_no, 'passed without a critique that says so' as 
 from outcome o join job j using (job_no) join profile p using (profile_sha)
 left join lateral (select * from critique c where c.job_no = o.job_no and c.draft_no = o.draft_no
 	order by c.step_no desc limit 1) c on true
-where o.outcome = 'passed' and (c.valid and c.verdict = 'pass' and c.score >= (p.body::json ->> 'pass_score')::int
+where o.outcome = 'passed' and (c.valid and c.verdict = 'pass'
+	and (p.body::json ->> 'pass_rule' = 'no_actionable_issues' or c.score >= (p.body::json ->> 'pass_score')::int)
 	and not exists (select from issue i where i.job_no = c.job_no and i.step_no = c.step_no
 		and i.severity >= (p.body::json ->> 'severity_threshold')::int)) is not true;
 

@@ -34,6 +34,9 @@ enum json_fault json_read(struct str text, struct json **out, struct err *err) M
  * A value may cost a microsecond, so without a limit a megabyte of "{}," would hold up all other jobs. */
 enum { JSON_VALUES_MAX = 10000 };
 enum json_fault json_read_sent(struct str text, struct json **out, struct err *err) MUST_CHECK;
+/* The same for a text that only begins with a value: *n is how many bytes it takes, the white space behind it included. */
+enum json_fault json_read_first(struct str text, struct json **out, size_t *n,
+				struct err *err) MUST_CHECK;
 void json_free(struct json *root); /* NULL is fine */
 
 /* NULL = JSON_NULL; but a null in the text is a value of that kind, not NULL. */

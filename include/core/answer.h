@@ -28,7 +28,4 @@ struct str field_text(const struct field *, struct str whole);
 bool answer_read(struct arena *a, const struct profile *, enum role, struct str reply,
 		 struct answer *out);
 
-/* Whether the reply of a role that writes is to be a JSON object; if so, *out gets its schema in the mode's dialect. */
-bool answer_schema(const struct profile *, enum role, enum schema_mode, struct buf *out);
-
 #endif

@@ -1,16 +1,24 @@
 /*
  * core/critique.h - a critic's reply, read by exact rules. What does not fit is invalid, never a pass.
  *
- * The reply, trimmed, is exactly one JSON object: issues (array of {category, snippet, suggestion: strings, severity:
- * integer 1..5}), score (number 0..scale), verdict ("pass" or "fail"), reasons (string, may be absent). Further fields are
- * ignored and counted. Order is free.
+ * The reply holds exactly one JSON object, found by the repair rule of core/unwrap.h, which does not stand word for word in the
+ * draft: issues (array of {category, snippet, suggestion: strings, severity: integer 1..5}), score (number 0..scale),
+ * verdict ("pass" or "fail"), reasons (string, may be absent), considered (object of strings, may be absent). Types are exact,
+ * numbers out of their range are refused, order is free. Further fields are ignored and counted.
+ *
+ * Issues stand most severe first; over five, the five most severe count, of equal ones the first, and the rest is counted. A category
+ * without its line in `considered` is counted, and no more. Under pass_rule no_actionable_issues score and verdict are further
+ * fields, and the critique passes when no issue is at the threshold. There, and under `critique: plain_issues`, an issue may be a
+ * string: it is about the whole text, at the threshold.
+ *
+ * Under `critique: text` the reply is no JSON: NO_DEFECTS alone, trimmed, passes; that word with anything else is invalid; another
+ * text is one issue about the whole text, at the threshold.
  */
 #ifndef CORE_CRITIQUE_H
 #define CORE_CRITIQUE_H
 
-#include "core/check.h"
-
-enum { CRITIQUE_ISSUES_MAX = 50 }; /* more is invalid */
+#include "core/form.h"
+#include "core/unwrap.h"
 
 struct issue {
 	struct str category, snippet, suggestion;
@@ -23,17 +31,23 @@ struct critique {
 	bool valid;
 	struct str fault;   /* why not valid; absent if valid */
 	bool pass;	    /* the critic's verdict */
-	int64_t score;	    /* 0..100, normalised; -1 if not valid */
+	int64_t score;	    /* 0..100, normalised; -1: not valid, or the profile asks for none */
 	struct str reasons; /* absent if none */
+	enum shape shape;   /* of the reply, if valid; a text is whole */
 	const struct issue *issue;
 	int n_issue;
-	int n_ignored; /* fields that the rules do not know */
-	int draft_no;  /* the draft it judges */
+	int n_cut;	    /* issues over five */
+	int n_unconsidered; /* categories without a line */
+	int n_ignored;	    /* fields that the rules do not know */
+	int draft_no;	    /* the draft it judges */
 };
 
 /* Reads @reply about @draft; all in @a. Always fills *out; look at `valid`. */
-void critique_read(struct arena *a, struct str reply, struct str draft, int64_t score_max,
+void critique_read(struct arena *a, const struct profile *, struct str reply, struct str draft,
 		   struct critique *out);
+
+/* Whether verdict and score let the draft pass, where the profile's rule looks at them. */
+bool critique_passes(const struct profile *, const struct critique *);
 
 /* A red check as an issue like the critic's; a hard one is at the threshold or over it. Its category lives in @a. */
 struct issue issue_of_check(struct arena *a, const struct check_result *, int64_t threshold);

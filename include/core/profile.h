@@ -12,7 +12,8 @@
 #include "base/fault.h"
 #include "core/check.h"
 
-enum mode { MODE_ONESHOT, MODE_CRITIC_REFINER, N_MODES };
+/* reflect: the generator's model is critic and refiner too. */
+enum mode { MODE_ONESHOT, MODE_CRITIC_REFINER, MODE_REFLECT, N_MODES };
 enum role { ROLE_GENERATOR, ROLE_CRITIC, ROLE_REFINER, N_ROLES };
 enum stakes { STAKES_LOW, STAKES_NORMAL, STAKES_HIGH, N_STAKES };
 enum language { LANG_EN, LANG_JA, N_LANGUAGES };
@@ -23,6 +24,14 @@ enum schema_mode {
 	SCHEMA_MODE_OPENAPI,
 	SCHEMA_MODE_NONE
 };
+/* How much of JSON Schema may be said: all that we want; that without bounds; in the words of OpenAPI 3.0, where enums are of texts. */
+enum dialect { DIALECT_FULL, DIALECT_UNBOUNDED, DIALECT_OPENAPI, N_DIALECTS };
+/* What a reply is to be. */
+enum want { WANT_TEXT, WANT_CRITIQUE, WANT_DRAFT }; /* of a reply; all but a text: a JSON object */
+/* What the critic answers: JSON whose issues are objects; JSON whose issues are texts, each about the whole draft; a text. */
+enum critique_kind { CRITIQUE_JSON, CRITIQUE_PLAIN_ISSUES, CRITIQUE_TEXT };
+/* What passes, besides green checks: no actionable issue, a verdict and a score that say so; or no actionable issue alone. */
+enum pass_rule { PASS_VERDICT_AND_SCORE, PASS_NO_ACTIONABLE_ISSUES };
 /* By the values of their enums; NULL at the end. max_tokens_names: what max_tokens_field may be. */
 extern const char *const sampling_names[], *const schema_mode_names[], *const max_tokens_names[];
 const char *role_name(enum role);
@@ -75,6 +84,8 @@ struct profile {
 	struct str name;
 	enum mode mode;
 	struct limits limits;
+	enum critique_kind critique;
+	enum pass_rule pass_rule;
 	int64_t severity_threshold; /* 1..5 */
 	int64_t pass_score;	    /* 0..100 */
 	int64_t score_max;	    /* the critic's scale is 0..score_max: 10 or 100 */
@@ -97,7 +108,7 @@ struct profile {
 };
 
 /* Reads a resolved profile; lives in @a. NULL: there are faults, each "models.critic.id: what is wrong; the mend". Checks rules among
- * keys too: critic and generator of one id are refused, iterations over 3 need "iterations_over_3": true, temperature_milli is
+ * keys too: critic and generator of one id are refused but in mode reflect, which wants one id for all, iterations over 3 need "iterations_over_3": true, temperature_milli is
  * 0..2000, a model has a price, output tokens leave room beside a thinking budget, unknown template variables. */
 const struct profile *profile_read(struct arena *a, struct str canonical_json,
 				   struct faults *) MUST_CHECK;

@@ -2,13 +2,13 @@
  * core/prompt.h - the two messages of a call, rendered when it is sent; never kept: the same bytes can be had again at any time.
  *
  * A template text (config/prompts/LANG/ROLE.txt) is a static part, a line "--- user ---", and a part for the job. Static
- * variables: {{rubric}} {{categories}} {{pass_score}} {{score_max}} {{severity_threshold}} {{schema}}. Job variables:
+ * variables: {{rubric}} {{categories}} {{pass_score}} {{score_max}} {{severity_threshold}} {{reply}} {{schema}}. Job variables:
  * {{task}} {{variables}} {{constraints}} {{sources}} {{draft}} {{checks}} {{issues}} {{again}}. The static part (the system
  * message) is byte-identical for all jobs of a profile, so that prefix caches work. Any other {{name}}, one in the wrong part, or a
  * job variable named twice is refused at load. What is put in is never read as a template.
  *
- * {{pass_score}} is on the critic's scale. {{schema}} is the form of a reply that is JSON (a critique, or a draft as core/answer.h has it),
- * a sentence and the JSON Schema; of a reply that is text: nothing. {{again}} is nothing, or a line
+ * {{pass_score}} is on the critic's scale. {{reply}} tells the critic what its reply consists of. {{schema}} is the form of a reply that is
+ * JSON, a sentence and the JSON Schema (both: core/form.h); of a reply that is text: nothing. {{again}} is nothing, or a line
  * "again: 1" and a sentence on the last reply. Any other job variable without a value says so: "(none)". A line with nothing but a
  * variable that gives nothing is left out.
  *

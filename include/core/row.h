@@ -85,7 +85,8 @@ struct table {
 #define CRITIQUE_ROW(H, U, T) \
 	H(BIGINT, job_no) H(INTEGER, step_no) H(SMALLINT, draft_no) H(BOOLEAN, valid) H(TEXT, fault) \
 	H(SMALLINT, score) H(TEXT, verdict) U(TEXT, reasons) H(SHA, text_sha) /* salted, of reasons */ \
-	H(SMALLINT, n_issue) H(INTEGER, n_ignored)
+	H(SMALLINT, n_issue) H(INTEGER, n_ignored) \
+	H(TEXT, shape) /* of the reply, see core/unwrap.h */ H(INTEGER, n_cut) H(SMALLINT, n_unconsidered)
 
 #define ISSUE_ROW(H, U, T) \
 	H(BIGINT, job_no) H(INTEGER, step_no) H(SMALLINT, n) H(TEXT, category) H(SMALLINT, severity) \

@@ -52,12 +52,10 @@ struct reply {
 	struct str detail; /* a failure in the provider's words, cut at 300 bytes; never a prompt */
 };
 
-enum want { WANT_TEXT, WANT_CRITIQUE, WANT_DRAFT }; /* all but a text: a JSON object */
-
 struct prompt { /* built by core/prompt.h */
 	struct buf system, user;
 	enum want want;
-	struct buf schema; /* of WANT_DRAFT, in the dialect of the model's schema_mode */
+	struct buf schema; /* of the reply, in the model's dialect; empty for WANT_TEXT */
 };
 
 /* An HTTP reply as received, as far as it is kept. */
@@ -80,6 +78,7 @@ struct wire {
 	const char *const *level;  /* words of `thinking`, NULL at the end */
 	int64_t budget_min_tokens; /* of `thinking` as a number of tokens; -1: it takes none */
 	unsigned schema_modes;	   /* 1 << enum schema_mode */
+	bool schema_bounds;	   /* its schemas may bound numbers and arrays */
 	int64_t temperature_max_milli;
 	bool thinking_bars_temperature; /* unless `thinking` is "none" */
 
@@ -107,10 +106,7 @@ struct str http_header(struct str headers, const char *name);
  * as an HTTP date (IMF-fixdate). -1: absent, 0, past, negative, more than a week, or something else. */
 int64_t http_retry_after_ms(struct str headers, int64_t received_ms);
 
-/* JSON Schema of a critique, as constant text: the same that core/critique.h reads by. SCHEMA_MODE_OPENAPI: in the words of
- * OpenAPI 3.0, which has bounds for numbers but enums of texts alone. */
-struct str critique_schema(enum schema_mode);
-/* Of what the prompt wants; absent for WANT_TEXT. */
-struct str prompt_schema(const struct prompt *, enum schema_mode);
+/* In which words a schema goes to this model. */
+enum dialect wire_dialect(const struct model *);
 
 #endif

@@ -2,6 +2,7 @@
 #include "app/ask.h"
 #include "app/casefile.h"
 #include "core/similarity.h"
+#include "core/unwrap.h"
 
 #define RECORD "{topic} partition {partition} offset {offset}"
 
@@ -165,12 +166,19 @@ static void put_draft(struct page *p, const struct json *drafts, const struct js
 static void put_critique(struct page *p, const struct json *c)
 {
 	const struct json *issues = json_get(c, "issues");
+	const struct str shape = ask_text(c, "shape");
 
+	page_fill(
+		p, c,
+		ask_true(c, "valid")
+			? "\n*CRITIQUE of draft {draft_no}: {verdict}, score {score|not asked for}*\n"
+			: "\n*CRITIQUE of draft {draft_no}: cannot be read*\n"
+			  "[  fault       {fault}\n]");
+	if (shape.p && !str_is(shape, shape_name(SHAPE_whole)))
+		page_fill(p, c, "  repaired    taken out of its {shape}\n");
 	page_fill(p, c,
-		  ask_true(c, "valid")
-			  ? "\n*CRITIQUE of draft {draft_no}: {verdict}, score {score}*\n"
-			  : "\n*CRITIQUE of draft {draft_no}: cannot be read*\n"
-			    "[  fault       {fault}\n]");
+		  "[  left out    {n_cut#issue} over five, the least severe\n]"
+		  "[  silent      on {n_unconsidered} of the categories\n]");
 	put_text(p, ask_text(c, "reasons"));
 	for (size_t i = 0; i < json_size(issues); i++) {
 		const struct json *issue = json_item(issues, i);
@@ -343,6 +351,9 @@ void casefile_text(const struct json *file, struct page *p)
 		return;
 	}
 	page_fill(p, json_get(file, "job"), job_form);
+	if (str_is(ask_text(json_get(file, "job"), "mode"), "reflect"))
+		page_printf(p, "  judged by   the model that wrote it (mode reflect), "
+			       "which is weak evidence: see the README\n");
 	put_request(p, json_get(file, "request"));
 	put_story(p, file);
 	put_calls(p, file);

@@ -154,6 +154,21 @@ void preflight_broker(const struct settings *s, struct faults *faults)
 	cluster_close(cluster);
 }
 
+/* --- profiles --- */
+
+void preflight_profiles(const struct profiles *profiles, struct faults *notes)
+{
+	const struct profile *p;
+
+	for (int i = 0; (p = profiles_at(profiles, i)); i++)
+		if (p->mode == MODE_REFLECT)
+			faults_add(
+				notes, NULL,
+				"profile %.*s: in mode reflect the writer judges itself and "
+				"overlooks what it believes; another model as critic is worth more",
+				STR_ARG(p->name));
+}
+
 /* --- providers --- */
 
 /* A model of the provider that a profile uses; NULL: none. */

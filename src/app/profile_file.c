@@ -44,6 +44,8 @@ static const struct profile_key models[] = {
 static const struct profile_key keys[] = {
 	KEY("name", TEXT, NULL),
 	KEY("mode", TEXT, "critic_refiner"),
+	KEY("critique", TEXT, "json"),
+	KEY("pass_rule", TEXT, "verdict_and_score"),
 	KEY("pass_score", PLAIN, "80"),
 	KEY("score_max", PLAIN, "100"),
 	KEY("severity_threshold", PLAIN, "3"),
@@ -99,10 +101,13 @@ static void put_value(struct reader *r, const char *key, const struct yaml *y, b
 	}
 }
 
-/* The refiner is the generator's model unless another is named. */
+/* The refiner is the generator's model unless another is named; in mode reflect so is the critic. */
 static void put_model(struct reader *r, const char *role, const struct yaml *y)
 {
-	if (!y && strcmp(role, "refiner") == 0)
+	const struct yaml *mode = yaml_get(r->root, "mode");
+	bool reflects = mode && str_is(mode->text, "reflect");
+
+	if (!y && (reflects || strcmp(role, "refiner") == 0))
 		y = yaml_get(yaml_get(r->root, "models"), "generator");
 	if (!y) {
 		json_put_null(&r->json, role);

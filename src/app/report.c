@@ -11,6 +11,8 @@ static const char report_sql[] =
 	"'batch', $1::text, "
 	"'n_jobs', (select count(*) from j), "
 	"'n_open', (select count(*) from j where outcome is null), "
+	"'n_reflect', (select count(*) from o join draftmill.job using (job_no) where o.outcome = 'passed' and profile_sha in ( "
+	"  select profile_sha from draftmill.profile where body::json ->> 'mode' = 'reflect')), "
 	"'outcomes', (select coalesce(json_agg(x order by rank, stop_reason), '[]') from ( "
 	"  select o.outcome, stop_reason, count(*) as n, min(rank) as rank "
 	"  from o left join draftmill.stop_reason on name = stop_reason group by 1, 2) x), "
@@ -22,6 +24,10 @@ static const char report_sql[] =
 	"  from o join draftmill.v_violation using (job_no)) x), "
 	"'critiques', (select row_to_json(x) from ( "
 	"  select count(*) filter (where valid) as n_valid, count(*) filter (where not valid) as n_invalid, "
+	"    count(*) filter (where shape = 'fence') as n_fence, count(*) filter (where shape = 'prose') as n_prose, "
+	"    count(*) filter (where shape = 'thinking') as n_thinking, "
+	"    count(*) filter (where n_cut > 0) as n_cut, count(*) filter (where n_unconsidered > 0) as n_silent, "
+	"    count(*) filter (where valid and c.score is null) as n_unscored, "
 	"    round(avg(c.score) filter (where valid) * 10)::bigint as score_mean_tenths "
 	"  from j join draftmill.critique c using (job_no)) x), "
 	"'spent', (select row_to_json(x) from ( "
@@ -73,7 +79,9 @@ static void put_jobs(struct page *p, const struct json *report, bool of_all)
 	}
 	page_printf(p, "  still running                     ");
 	put_share(p, ask_number(report, "n_open"), n_job);
-	page_fill(p, report, "  all                               {n_jobs:12}\n");
+	page_fill(p, report,
+		  "  all                               {n_jobs:12}\n"
+		  "[  passed by their own writer alone  {n_reflect:11}  (mode reflect)\n]");
 	page_fill(p, report,
 		  of_all ? "\n*DEAD LETTERS                        *    messages\n"
 			 : "\n*DEAD LETTERS of all batches         *    messages\n");
@@ -97,7 +105,13 @@ static void put_texts(struct page *p, const struct json *texts)
 static const char critiques_form[] =
 	"\n*CRITIQUES                           *   critiques  mean score\n"
 	"  valid                             {n_valid:12}{score_mean_tenths/1:12}\n"
-	"  invalid, left out of the mean     {n_invalid:12}\n";
+	"  invalid, left out of the mean     {n_invalid:12}\n"
+	"[  without a score, by their profile {n_unscored:11}\n]"
+	"[  repaired: taken out of a fence    {n_fence:11}\n]"
+	"[  repaired: taken out of prose      {n_prose:11}\n]"
+	"[  repaired: behind a thinking block {n_thinking:11}\n]"
+	"[  cut to five issues                {n_cut:11}\n]"
+	"[  silent on a category              {n_silent:11}\n]";
 static const char spent_form[] =
 	"\n*SPENT by jobs that have ended       *      tokens\n"
 	"  in                                {tokens_in:12}\n"

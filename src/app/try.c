@@ -54,8 +54,10 @@ static void print_critique(struct page *p, const struct critique *c)
 		page_printf(p, "\n");
 		return;
 	}
-	page_printf(p, "  critique: %s, score %lld\n", c->pass ? "pass" : "fail",
-		    (long long)c->score);
+	page_printf(p, "  critique: %s", c->pass ? "pass" : "fail");
+	if (c->score >= 0)
+		page_printf(p, ", score %lld", (long long)c->score);
+	page_printf(p, "\n");
 	for (int i = 0; i < c->n_issue; i++)
 		print_issue(p, &c->issue[i]);
 }

@@ -27,14 +27,14 @@ static struct json_object *theirs_of(const struct json *j, enum json_kind kind)
 	return theirs(j);
 }
 
-static enum json_fault read_upto(struct str text, int max_values, struct json **out,
+static enum json_fault read_upto(struct str text, int max_values, struct json **out, size_t *n,
 				 struct err *err)
 {
 	struct json_object *o;
 
 	if (text.n > INT32_MAX)
 		return ERR_SET(err, JSON_NOT_JSON, "longer than %d bytes", INT32_MAX);
-	enum json_fault fault = json_scan(text, max_values, &o, err);
+	enum json_fault fault = json_scan(text, max_values, &o, n, err);
 	if (fault == JSON_FINE)
 		*out = (struct json *)(uintptr_t)ours(o);
 	return fault;
@@ -42,12 +42,17 @@ static enum json_fault read_upto(struct str text, int max_values, struct json **
 
 enum json_fault json_read(struct str text, struct json **out, struct err *err)
 {
-	return read_upto(text, INT32_MAX, out, err);
+	return read_upto(text, INT32_MAX, out, NULL, err);
 }
 
 enum json_fault json_read_sent(struct str text, struct json **out, struct err *err)
 {
-	return read_upto(text, JSON_VALUES_MAX, out, err);
+	return read_upto(text, JSON_VALUES_MAX, out, NULL, err);
+}
+
+enum json_fault json_read_first(struct str text, struct json **out, size_t *n, struct err *err)
+{
+	return read_upto(text, JSON_VALUES_MAX, out, n, err);
 }
 
 void json_free(struct json *root)

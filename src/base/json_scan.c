@@ -392,7 +392,7 @@ static bool scan_value(struct scan *s, struct json_object **out)
 	return true;
 }
 
-static bool scan_text(struct scan *s, struct json_object **out)
+static bool scan_text(struct scan *s, struct json_object **out, size_t *n)
 {
 	size_t valid = utf8_valid_prefix(s->text);
 
@@ -405,13 +405,15 @@ static bool scan_text(struct scan *s, struct json_object **out)
 		return fail_at(s, JSON_EMPTY, s->at, "no value");
 	if (!scan_value(s, out))
 		return false;
-	if (s->at == s->text.n)
+	if (n)
+		*n = s->at;
+	if (n || s->at == s->text.n)
 		return true;
 	json_object_put(*out);
 	return fail(s, "more after the value");
 }
 
-enum json_fault json_scan(struct str text, int max_values, struct json_object **out,
+enum json_fault json_scan(struct str text, int max_values, struct json_object **out, size_t *n,
 			  struct err *err)
 {
 	struct scan s = {.text = text,
@@ -420,7 +422,7 @@ enum json_fault json_scan(struct str text, int max_values, struct json_object **
 			 .err = err,
 			 .fault = JSON_FINE};
 
-	(void)scan_text(&s, out);
+	(void)scan_text(&s, out, n);
 	arena_free(s.strings);
 	free(s.key);
 	return s.fault;

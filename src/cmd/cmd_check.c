@@ -38,26 +38,26 @@ static void on_note(void *owner, const struct err *err)
 	put_line(c, "note: ", err->text);
 }
 
-/* Settings first: profiles need them, and connections both. */
-static void check_all(const struct inspection *c, struct settings *s,
-		      const struct command_line *line, struct faults *faults)
+/* Settings first: profiles need them, and connections both. Gives the profiles, to be freed, or NULL. */
+static struct profiles *check_all(const struct inspection *c, struct settings *s,
+				  const struct command_line *line, struct faults *faults)
 {
 	if (!settings_read(line->a, line->config, line->flag, line->n_flag, s, faults)) {
 		s->n_model = 0; /* what they would cost means nothing */
 		put_line(c, "", "profiles and connections: not looked at; mend the settings first");
-		return;
+		return NULL;
 	}
 	struct profiles *profiles = profiles_open(s, faults);
 	if (profiles && !c->offline)
 		preflight_providers(s, profiles, faults);
-	profiles_free(profiles);
 	if (c->offline) {
 		put_line(c, "", "connections: not tried (--offline)");
-		return;
+		return profiles;
 	}
 	pg_password_command(s->password_command);
 	preflight_database(s, faults);
 	preflight_broker(s, faults);
+	return profiles;
 }
 
 static void put_prices(struct inspection *c, const struct settings *s)
@@ -96,10 +96,13 @@ static int check_config(const struct command *self, const struct command_line *l
 
 	json_open(&c.json, NULL, '{');
 	json_open(&c.json, "problems", '[');
-	check_all(&c, &s, line, &faults);
+	struct profiles *profiles = check_all(&c, &s, line, &faults);
 	json_close(&c.json, ']');
 	json_open(&c.json, "notes", '[');
 	preflight_options(&s, &notes);
+	if (profiles)
+		preflight_profiles(profiles, &notes);
+	profiles_free(profiles);
 	json_close(&c.json, ']');
 	put_prices(&c, &s);
 	json_put_bool(&c.json, "connections_tried", !c.offline);

@@ -1,22 +1,13 @@
 #include "core/answer.h"
 
 #include "base/json.h"
+#include "core/form.h"
 
 static const struct str FIELD_GAP = STR("\n\n");
 
 struct str field_text(const struct field *f, struct str whole)
 {
 	return str_sub(whole, (size_t)f->at, (size_t)(f->at + f->n));
-}
-
-static bool wants_confidence(const struct profile *p, enum role role)
-{
-	return p->gate && role == ROLE_GENERATOR;
-}
-
-static bool is_json(const struct profile *p, enum role role)
-{
-	return p->n_field > 0 || wants_confidence(p, role);
 }
 
 static int64_t permille(const struct json *number)
@@ -66,53 +57,15 @@ bool answer_read(struct arena *a, const struct profile *p, enum role role, struc
 	bool ok;
 
 	*out = (struct answer){.text = reply, .confidence_permille = -1};
-	if (!is_json(p, role))
+	if (form_want(p, role) == WANT_TEXT)
 		return true;
 	if (json_read_sent(reply, &doc, &err) != JSON_FINE)
 		return false;
 	ok = p->n_field ? read_fields(a, p, doc, out) : get_text(doc, "text", &text);
 	if (ok && !p->n_field)
 		out->text = arena_str(a, text);
-	if (wants_confidence(p, role))
+	if (p->gate && role == ROLE_GENERATOR)
 		out->confidence_permille = permille(json_get(doc, "confidence"));
 	json_free(doc);
 	return ok;
-}
-
-static void put_member(struct json_out *o, const char *name, const char *type)
-{
-	json_open(o, name, '{');
-	json_put_str(o, "type", str_c(type));
-	json_close(o, '}');
-}
-
-/* As strict decoders take it: every member required, no other one. */
-bool answer_schema(const struct profile *p, enum role role, enum schema_mode mode, struct buf *out)
-{
-	struct json_out o = {.buf = out};
-
-	if (!is_json(p, role))
-		return false;
-	json_open(&o, NULL, '{');
-	json_put_str(&o, "type", STR_OF("object"));
-	json_open(&o, "properties", '{');
-	for (int i = 0; i < p->n_field; i++)
-		put_member(&o, p->field[i].p, "string");
-	if (!p->n_field)
-		put_member(&o, "text", "string");
-	if (wants_confidence(p, role))
-		put_member(&o, "confidence", "number");
-	json_close(&o, '}');
-	json_open(&o, "required", '[');
-	for (int i = 0; i < p->n_field; i++)
-		json_put_str(&o, NULL, p->field[i]);
-	if (!p->n_field)
-		json_put_str(&o, NULL, STR_OF("text"));
-	if (wants_confidence(p, role))
-		json_put_str(&o, NULL, STR_OF("confidence"));
-	json_close(&o, ']');
-	if (mode != SCHEMA_MODE_OPENAPI)
-		json_put_bool(&o, "additionalProperties", false);
-	json_close(&o, '}');
-	return true;
 }

@@ -9,8 +9,20 @@ enum { SEVERITY_MIN = 1, SEVERITY_MAX = 5 };
 enum { REPEATS_OVER_PERMILLE = 900, GRAM = 3 };
 enum { COMPARED_BYTES_MAX = 32 << 10 }; /* of what a critique finds: more takes too long */
 
-static const char *const reply_keys[] = {"issues", "score", "verdict", "reasons", NULL};
+static const char *const scored_keys[] = {"issues",  "reasons", "considered",
+					  "verdict", "score",	NULL};
+static const char *const unscored_keys[] = {"issues", "reasons", "considered", NULL};
 static const char *const issue_keys[] = {"category", "snippet", "suggestion", "severity", NULL};
+static const struct str text_category = STR("text"); /* of an issue that has none of its own */
+
+/* A reply being read. */
+struct reading {
+	struct arena *a;
+	const struct profile *profile;
+	struct str draft;
+	struct critique *out;
+	struct err *err;
+};
 
 /* Members that are none of @keys. */
 static int n_unknown(const struct json *object, const char *const *keys)
@@ -36,8 +48,21 @@ static const char *kind_of(const struct json *object, const char *key)
 	return value ? json_kind_name(json_kind(value)) : "absent";
 }
 
-static bool read_issue(struct arena *a, const struct json *in, struct str draft, struct issue *out,
-		       struct err *err)
+static bool is_scored(const struct profile *p)
+{
+	return p->pass_rule == PASS_VERDICT_AND_SCORE;
+}
+
+/* About the whole text, for the refiner to be told. */
+static struct issue plain_issue(const struct reading *r, struct str text)
+{
+	return (struct issue){.category = text_category,
+			      .suggestion = arena_str(r->a, text),
+			      .severity = r->profile->severity_threshold,
+			      .at = -1};
+}
+
+static bool read_issue(const struct reading *r, const struct json *in, struct issue *out)
 {
 	struct {
 		const char *key;
@@ -49,96 +74,176 @@ static bool read_issue(struct arena *a, const struct json *in, struct str draft,
 	};
 
 	if (json_kind(in) != JSON_OBJECT)
-		return ERR_SET(err, false, "is %s, must be an object",
+		return ERR_SET(r->err, false, "is %s, must be an object",
 			       json_kind_name(json_kind(in)));
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
-		if (!copy_str(a, in, text[i].key, text[i].to))
-			return ERR_SET(err, false, "%s is %s, must be a string", text[i].key,
+		if (!copy_str(r->a, in, text[i].key, text[i].to))
+			return ERR_SET(r->err, false, "%s is %s, must be a string", text[i].key,
 				       kind_of(in, text[i].key));
 	}
 	if (!json_get_int(in, "severity", SEVERITY_MIN, SEVERITY_MAX, &out->severity))
-		return ERR_SET(err, false, "severity must be an integer, %d to %d", SEVERITY_MIN,
+		return ERR_SET(r->err, false, "severity must be an integer, %d to %d", SEVERITY_MIN,
 			       SEVERITY_MAX);
-	out->at = str_find(draft, out->snippet, 0);
+	out->at = str_find(r->draft, out->snippet, 0);
 	out->n = out->at < 0 ? 0 : (int64_t)out->snippet.n;
+	r->out->n_ignored += n_unknown(in, issue_keys);
 	return true;
 }
 
-static bool read_issues(struct arena *a, const struct json *in, struct str draft,
-			struct critique *out, struct err *err)
+/* The most severe, those of one severity in their order. */
+static void keep_issues(const struct reading *r, const struct issue *all, int n)
 {
+	struct issue *kept = arena_array(r->a, struct issue, FORM_ISSUES_MAX);
+	int n_kept = 0;
+
+	for (int64_t severity = SEVERITY_MAX; severity >= SEVERITY_MIN; severity--)
+		for (int i = 0; i < n && n_kept < FORM_ISSUES_MAX; i++)
+			if (all[i].severity == severity)
+				kept[n_kept++] = all[i];
+	r->out->issue = kept;
+	r->out->n_issue = n_kept;
+	r->out->n_cut = n - n_kept;
+}
+
+static bool read_issues(const struct reading *r, const struct json *in)
+{
+	const bool plain = r->profile->critique == CRITIQUE_PLAIN_ISSUES || !is_scored(r->profile);
 	const struct json *array = json_get(in, "issues");
-	size_t n = json_size(array);
+	int n = (int)json_size(array);
+	struct issue *issue = arena_array(r->a, struct issue, n);
 
 	if (json_kind(array) != JSON_ARRAY)
-		return ERR_SET(err, false, "issues is %s, must be an array", kind_of(in, "issues"));
-	if (n > CRITIQUE_ISSUES_MAX)
-		return ERR_SET(err, false, "%zu issues, at most %d", n, CRITIQUE_ISSUES_MAX);
-	struct issue *issue = arena_array(a, struct issue, n);
-	for (size_t i = 0; i < n; i++) {
-		const struct json *item = json_item(array, i);
-		if (!read_issue(a, item, draft, &issue[i], err)) {
-			err_at(err, "issue %zu: ", i + 1);
+		return ERR_SET(r->err, false, "issues is %s, must be an array",
+			       kind_of(in, "issues"));
+	for (int i = 0; i < n; i++) {
+		const struct json *item = json_item(array, (size_t)i);
+		if (plain && json_kind(item) == JSON_STRING) {
+			issue[i] = plain_issue(r, json_str(item));
+		} else if (!read_issue(r, item, &issue[i])) {
+			err_at(r->err, "issue %d: ", i + 1);
 			return false;
 		}
-		out->n_ignored += n_unknown(item, issue_keys);
 	}
-	out->issue = issue;
-	out->n_issue = (int)n;
+	keep_issues(r, issue, n);
 	return true;
 }
 
 /* To 0..100, rounded down: what is just under the bar stays under it. */
-static bool read_score(const struct json *in, int64_t score_max, int64_t *out, struct err *err)
+static bool read_score(const struct reading *r, const struct json *in)
 {
 	const struct json *value = json_get(in, "score");
+	const int64_t max = r->profile->score_max;
 	enum json_kind kind = json_kind(value);
 
 	if (kind != JSON_INT && kind != JSON_DOUBLE)
-		return ERR_SET(err, false, "score is %s, must be a number", kind_of(in, "score"));
+		return ERR_SET(r->err, false, "score is %s, must be a number",
+			       kind_of(in, "score"));
 	double score = json_double(value);
-	if (!(score >= 0 && score <= (double)score_max))
-		return ERR_SET(err, false, "score is %g, must be 0 to %lld", score,
-			       (long long)score_max);
-	*out = (int64_t)floor(score * (100.0 / (double)score_max));
+	if (!(score >= 0 && score <= (double)max))
+		return ERR_SET(r->err, false, "score is %g, must be 0 to %lld", score,
+			       (long long)max);
+	r->out->score = (int64_t)floor(score * (100.0 / (double)max));
 	return true;
 }
 
-static bool read_object(struct arena *a, const struct json *in, struct str draft, int64_t score_max,
-			struct critique *out, struct err *err)
+static bool read_verdict(const struct reading *r, const struct json *in)
 {
 	struct str verdict;
 
-	if (json_kind(in) != JSON_OBJECT)
-		return ERR_SET(err, false, "the reply is %s, must be an object",
-			       json_kind_name(json_kind(in)));
-	if (!read_issues(a, in, draft, out, err) || !read_score(in, score_max, &out->score, err))
-		return false;
 	if (!json_get_str(in, "verdict", &verdict))
-		return ERR_SET(err, false, "verdict is %s, must be a string",
+		return ERR_SET(r->err, false, "verdict is %s, must be a string",
 			       kind_of(in, "verdict"));
-	out->pass = str_is(verdict, "pass");
-	if (!out->pass && !str_is(verdict, "fail"))
-		return ERR_SET(err, false, "verdict is neither \"pass\" nor \"fail\"");
-	if (json_get(in, "reasons") && !copy_str(a, in, "reasons", &out->reasons))
-		return ERR_SET(err, false, "reasons is %s, must be a string or absent",
-			       kind_of(in, "reasons"));
-	out->n_ignored += n_unknown(in, reply_keys);
+	r->out->pass = str_is(verdict, "pass");
+	return r->out->pass || str_is(verdict, "fail")
+		       ? true
+		       : ERR_SET(r->err, false, "verdict is neither \"pass\" nor \"fail\"");
+}
+
+static bool read_considered(const struct reading *r, const struct json *in)
+{
+	const struct json *lines = json_get(in, "considered"), *line;
+	const struct profile *p = r->profile;
+	struct str name;
+
+	if (lines && json_kind(lines) != JSON_OBJECT)
+		return ERR_SET(r->err, false, "considered is %s, must be an object or absent",
+			       kind_of(in, "considered"));
+	for (size_t i = 0; lines && json_member(lines, i, &name, &line); i++)
+		if (json_kind(line) != JSON_STRING)
+			return ERR_SET(r->err, false, "considered: a line is %s, must be a string",
+				       json_kind_name(json_kind(line)));
+	for (int i = 0; i < p->n_category; i++)
+		r->out->n_unconsidered += !lines || !json_get(lines, p->category[i].p);
 	return true;
 }
 
-void critique_read(struct arena *a, struct str reply, struct str draft, int64_t score_max,
-		   struct critique *out)
+static bool read_object(const struct reading *r, const struct json *in)
 {
-	struct json *in = NULL;
-	struct err err = {""};
+	const bool scored = is_scored(r->profile);
+	struct critique *out = r->out;
 
-	*out = (struct critique){.valid = true};
-	if (json_read_sent(str_trim(reply), &in, &err) != JSON_FINE)
-		err_at(&err, "not exactly one JSON object: ");
-	if (err.text[0] || !read_object(a, in, draft, score_max, out, &err))
-		*out = (struct critique){.fault = arena_str(a, str_c(err.text)), .score = -1};
+	if (!read_issues(r, in) || (scored && (!read_score(r, in) || !read_verdict(r, in))) ||
+	    !read_considered(r, in))
+		return false;
+	if (json_get(in, "reasons") && !copy_str(r->a, in, "reasons", &out->reasons))
+		return ERR_SET(r->err, false, "reasons is %s, must be a string or absent",
+			       kind_of(in, "reasons"));
+	if (!scored)
+		out->pass = out->n_issue == 0 ||
+			    out->issue[0].severity < r->profile->severity_threshold;
+	out->n_ignored += n_unknown(in, scored ? scored_keys : unscored_keys);
+	return true;
+}
+
+static bool read_json(const struct reading *r, struct str reply)
+{
+	struct json *in;
+	struct str text;
+	bool fine;
+
+	if (!unwrap_object(reply, &in, &text, &r->out->shape, r->err))
+		return false;
+	fine = str_find(r->draft, text, 0) < 0
+		       ? read_object(r, in)
+		       : ERR_SET(r->err, false, "the JSON object stands in the draft itself");
 	json_free(in);
+	return fine;
+}
+
+static bool read_text(const struct reading *r, struct str reply)
+{
+	struct issue *issue = arena_array(r->a, struct issue, 1);
+
+	reply = text_trim(reply);
+	r->out->shape = SHAPE_whole;
+	r->out->pass = str_is(reply, FORM_NO_DEFECTS);
+	if (r->out->pass)
+		return true;
+	if (reply.n == 0)
+		return ERR_SET(r->err, false, "the reply is empty");
+	if (str_find(reply, STR_OF(FORM_NO_DEFECTS), 0) >= 0)
+		return ERR_SET(r->err, false, "more than " FORM_NO_DEFECTS " alone");
+	*issue = plain_issue(r, reply);
+	r->out->issue = issue;
+	r->out->n_issue = 1;
+	return true;
+}
+
+void critique_read(struct arena *a, const struct profile *profile, struct str reply,
+		   struct str draft, struct critique *out)
+{
+	struct err err = {""};
+	const struct reading r = {a, profile, draft, out, &err};
+
+	*out = (struct critique){.valid = true, .score = -1, .shape = N_SHAPES};
+	if (!(profile->critique == CRITIQUE_TEXT ? read_text : read_json)(&r, reply))
+		*out = (struct critique){
+			.fault = arena_str(a, str_c(err.text)), .score = -1, .shape = N_SHAPES};
+}
+
+bool critique_passes(const struct profile *p, const struct critique *c)
+{
+	return c->pass && (!is_scored(p) || c->score >= p->pass_score);
 }
 
 struct issue issue_of_check(struct arena *a, const struct check_result *r, int64_t threshold)

@@ -214,7 +214,7 @@ static void put_critiques(struct json_out *o, const struct history *h, bool with
 		put_some(o, "fault", c->fault);
 		if (c->valid) {
 			json_put_str(o, "verdict", str_c(c->pass ? "pass" : "fail"));
-			json_put_int(o, "score", c->score);
+			put_known(o, "score", c->score);
 		}
 		if (with_texts)
 			put_some(o, "reasons", c->reasons);

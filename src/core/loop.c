@@ -156,7 +156,7 @@ static void judged(struct loop *l, const struct fact *f, const struct call *c,
 	int n;
 
 	history_actionable(&l->history, l->arena, l->profile, now->draft_no, &n);
-	if (now->pass && now->score >= l->profile->pass_score && n == 0) {
+	if (n == 0 && critique_passes(l->profile, now)) {
 		l->history.n_iterations++;
 		accept(l, out, STOP_no_issues, now->draft_no);
 		return;
@@ -182,7 +182,7 @@ static void critiqued(struct loop *l, const struct fact *f, const struct call *c
 	struct draft *d = &l->history.draft[c->draft_no];
 	struct critique *now = history_add_critique(&l->history);
 
-	critique_read(l->arena, f->reply.text, d->text, l->profile->score_max, now);
+	critique_read(l->arena, l->profile, f->reply.text, d->text, now);
 	now->draft_no = d->no;
 	out->critique = now;
 	if (!now->valid) {

@@ -1,5 +1,6 @@
 #include "core/profile.h"
 
+#include "core/form.h"
 #include "core/prompt.h"
 #include "core/wire.h"
 
@@ -13,7 +14,9 @@
 enum { VERSION = 1, NAME_BYTES_MAX = 64, FIELD_BYTES_MAX = 40, ITERATIONS_UNASKED_MAX = 3 };
 
 /* By the values of their enums; NULL at the end. */
-static const char *const mode_names[] = {"oneshot", "critic_refiner", NULL};
+static const char *const mode_names[] = {"oneshot", "critic_refiner", "reflect", NULL};
+static const char *const critique_names[] = {"json", "plain_issues", "text", NULL};
+static const char *const pass_names[] = {"verdict_and_score", "no_actionable_issues", NULL};
 static const char *const role_names[] = {"generator", "critic", "refiner", NULL};
 static const char *const stakes_names[] = {"low", "normal", "high", NULL};
 static const char *const language_names[] = {"en", "ja", NULL};
@@ -117,6 +120,8 @@ static const struct member profile_fields[] = {
 	STRING(profile, name),
 	ENUM(profile, mode, mode_names),
 	ENUM(profile, stakes, stakes_names),
+	FIELD(WORD, "critique", AT(profile, critique), .words = critique_names, .optional = true),
+	FIELD(WORD, "pass_rule", AT(profile, pass_rule), .words = pass_names, .optional = true),
 	INT(profile, pass_score, 0, 100),
 	INT(profile, score_max, 10, 100),
 	INT(profile, severity_threshold, 1, 5),
@@ -348,9 +353,11 @@ void model_put(struct json_out *o, const char *key, const struct model *m)
 /* A template that does not show what the role works on would make it judge or mend nothing. */
 static void check_template(const struct reader *r, enum role role, struct str text)
 {
-	static const char *const must_show[N_ROLES][3] = {
+	enum { N_SHOWN = 5 };
+	static const char *const must_show[N_ROLES][N_SHOWN] = {
 		[ROLE_GENERATOR] = {"{{task}}", "{{constraints}}"},
-		[ROLE_CRITIC] = {"{{draft}}", "{{constraints}}", "{{rubric}}"},
+		[ROLE_CRITIC] = {"{{draft}}", "{{constraints}}", "{{rubric}}", "{{reply}}",
+				 "{{schema}}"},
 		[ROLE_REFINER] = {"{{draft}}", "{{issues}}"},
 	};
 	struct err err;
@@ -359,7 +366,7 @@ static void check_template(const struct reader *r, enum role role, struct str te
 		REFUSE(r, "%s: %s", role_names[role], err.text);
 		return;
 	}
-	for (int i = 0; i < 3 && must_show[role][i]; i++) {
+	for (int i = 0; i < N_SHOWN && must_show[role][i]; i++) {
 		if (str_find(text, str_c(must_show[role][i]), 0) < 0)
 			REFUSE(r, "%s: %s is not shown; put it where the role shall read it",
 			       role_names[role], must_show[role][i]);
@@ -455,6 +462,39 @@ static void check_fields(const struct reader *r, const struct profile *p)
 			       STR_ARG(p->check[i].field));
 }
 
+/* Who judges: another model than the writer's, or in mode reflect the same. */
+static void check_judge(const struct reader *r, const struct profile *p)
+{
+	const struct model *m = p->model;
+	const bool same = str_eq(m[ROLE_CRITIC].id, m[ROLE_GENERATOR].id);
+
+	if (p->mode == MODE_CRITIC_REFINER && same)
+		REFUSE(r,
+		       "%s: the generator's model may not judge its own drafts; give the critic "
+		       "another one, or set mode: reflect",
+		       "models.critic.id");
+	if (p->mode == MODE_REFLECT && (!same || !str_eq(m[ROLE_REFINER].id, m[ROLE_GENERATOR].id)))
+		REFUSE(r, "%s: in mode reflect one model plays all roles; name the generator alone",
+		       "models");
+}
+
+/* What is asked of the critic, and what its prompt says. */
+static void check_critique(const struct reader *r, const struct profile *p)
+{
+	struct err err;
+
+	if (p->critique == CRITIQUE_TEXT && p->pass_rule == PASS_VERDICT_AND_SCORE)
+		REFUSE(r, "%s: a text has neither; give no_actionable_issues", "pass_rule");
+	for (int lang = 0; lang < N_LANGUAGES; lang++)
+		if (form_check(p, p->prompt[lang][ROLE_CRITIC], &err) != ST_OK)
+			REFUSE(r, "prompts.%s.critic: %s", language_names[lang], err.text);
+	for (int i = 0; i < p->n_category; i++)
+		for (int k = 0; k < i; k++)
+			if (str_eq(p->category[i], p->category[k]))
+				REFUSE(r, "categories[%d]: \"%.*s\" stands there already", i,
+				       STR_ARG(p->category[i]));
+}
+
 /* What no single key can tell. */
 static void check_rules(const struct reader *r, const struct json *o, const struct profile *p)
 {
@@ -472,12 +512,8 @@ static void check_rules(const struct reader *r, const struct json *o, const stru
 		unfit(r, o, "name", "1 to 64 characters of a-z 0-9 - _");
 	if (p->score_max != 10 && p->score_max != 100)
 		unfit(r, o, "score_max", "10 or 100");
-	if (p->mode != MODE_ONESHOT &&
-	    str_eq(p->model[ROLE_CRITIC].id, p->model[ROLE_GENERATOR].id))
-		REFUSE(r,
-		       "%s: the generator's model may not judge its own drafts; give the critic "
-		       "another one",
-		       "models.critic.id");
+	check_judge(r, p);
+	check_critique(r, p);
 	for (int i = 0; i < N_ROLES; i++) {
 		const struct model *m = &p->model[i];
 		if (m->id.p && p->output_tokens[i] > m->max_output_tokens)

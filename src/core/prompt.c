@@ -67,11 +67,7 @@ static void put_categories(struct rendering *r)
 /* 85 of 100 is 8.5 of 10. */
 static void put_pass_score(struct rendering *r)
 {
-	int64_t hundredths = r->profile->pass_score * r->profile->score_max;
-
-	buf_printf(r->out, "%" PRId64, hundredths / 100);
-	if (hundredths % 100)
-		buf_printf(r->out, ".%" PRId64, hundredths % 100 / 10);
+	buf_decimal(r->out, r->profile->pass_score * r->profile->score_max, 100);
 }
 
 static void put_score_max(struct rendering *r)
@@ -82,6 +78,11 @@ static void put_score_max(struct rendering *r)
 static void put_severity_threshold(struct rendering *r)
 {
 	buf_printf(r->out, "%" PRId64, r->profile->severity_threshold);
+}
+
+static void put_reply(struct rendering *r)
+{
+	form_words(r->profile, r->japanese, r->out);
 }
 
 static void put_schema(struct rendering *r)
@@ -101,10 +102,7 @@ static void put_schema(struct rendering *r)
 		    "; `confidence` from 0 to 1 tells how sure you are that it keeps every constraint",
 		    "。`confidence` は本文がすべての条件を満たしているという確信の度合い（0 から 1）とする");
 	buf_puts(r->out, ":\n");
-	if (r->role == ROLE_CRITIC)
-		buf_str(r->out, critique_schema(SCHEMA_MODE_JSON_SCHEMA));
-	else
-		(void)answer_schema(r->profile, r->role, SCHEMA_MODE_JSON_SCHEMA, r->out);
+	form_schema(r->profile, r->role, DIALECT_FULL, r->out);
 }
 
 /* --- what stands for the job's variables --- */
@@ -264,7 +262,10 @@ static void put_again(struct rendering *r)
 	say(r,
 	    "Your last reply could not be used: it broke off, was empty, contradicted itself or did not keep the form. ",
 	    "前回の返答は、途中で切れた、空であった、矛盾していた、または形式に合わなかったため、使用できませんでした。");
-	if (r->want == WANT_TEXT)
+	if (r->role == ROLE_CRITIC && r->want == WANT_TEXT)
+		say(r, "Reply again in the given form and with nothing else.",
+		    "指定した形式だけで、改めて返答してください。");
+	else if (r->want == WANT_TEXT)
 		say(r, "Reply again with the whole text and nothing else.",
 		    "本文全体だけを、改めて返答してください。");
 	else
@@ -285,6 +286,7 @@ static const struct slot {
 	{"{{pass_score}}", false, put_pass_score},
 	{"{{score_max}}", false, put_score_max},
 	{"{{severity_threshold}}", false, put_severity_threshold},
+	{"{{reply}}", false, put_reply},
 	{"{{schema}}", false, put_schema},
 	{"{{task}}", true, put_task},
 	{"{{variables}}", true, put_variables},
@@ -438,17 +440,15 @@ void prompt_write(const struct profile *profile, const struct job *job, enum rol
 	struct rendering r = {.profile = profile,
 			      .job = job,
 			      .parts = parts,
+			      .want = form_want(profile, role),
 			      .role = role,
 			      .japanese = job->language == LANG_JA};
 	struct str system, user;
 
 	if (!split(profile->prompt[job->language][role], &system, &user))
 		BUG("a template of %s without its separator", role_name(role));
-	if (role == ROLE_CRITIC)
-		out->want = WANT_CRITIQUE;
-	else if (answer_schema(profile, role, profile->model[role].schema_mode, &out->schema))
-		out->want = WANT_DRAFT;
-	r.want = out->want;
+	out->want = r.want;
+	form_schema(profile, role, wire_dialect(&profile->model[role]), &out->schema);
 	r.out = &out->system;
 	render(&r, system);
 	r.out = &out->user;

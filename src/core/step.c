@@ -135,7 +135,10 @@ static const struct critique_row *critique_made(struct arena *a, const struct jo
 							      : "fail"),
 				   .reasons = c->reasons,
 				   .n_issue = c->n_issue,
-				   .n_ignored = c->n_ignored};
+				   .n_ignored = c->n_ignored,
+				   .shape = str_c(c->valid ? shape_name(c->shape) : NULL),
+				   .n_cut = c->n_cut,
+				   .n_unconsidered = c->n_unconsidered};
 	sha256_salted(job->salt, r->reasons, r->text_sha);
 	return r;
 }

@@ -203,43 +203,14 @@ int64_t http_retry_after_ms(struct str headers, int64_t received_ms)
 	return ms > 0 && ms <= RETRY_AFTER_MAX_MS ? ms : -1;
 }
 
-/* --- structured output --- */
-
-/* clang-format off */
-#define CLOSED ",\"additionalProperties\":false"
-#define SEVERITY_ENUM "\"enum\":[1,2,3,4,5]"
-#define SEVERITY_BOUNDS "\"minimum\":1,\"maximum\":5"
-
-#define ISSUE_SCHEMA(severity, closed) \
-	"{\"type\":\"object\",\"properties\":{" \
-	"\"category\":{\"type\":\"string\"}," \
-	"\"snippet\":{\"type\":\"string\"}," \
-	"\"suggestion\":{\"type\":\"string\"}," \
-	"\"severity\":{\"type\":\"integer\"," severity "}}," \
-	"\"required\":[\"category\",\"snippet\",\"suggestion\",\"severity\"]" closed "}"
-
-#define CRITIQUE_SCHEMA(severity, closed) \
-	"{\"type\":\"object\",\"properties\":{" \
-	"\"issues\":{\"type\":\"array\",\"items\":" ISSUE_SCHEMA(severity, closed) "}," \
-	"\"reasons\":{\"type\":\"string\"}," \
-	"\"score\":{\"type\":\"number\"}," \
-	"\"verdict\":{\"type\":\"string\",\"enum\":[\"pass\",\"fail\"]}}," \
-	"\"required\":[\"issues\",\"reasons\",\"score\",\"verdict\"]" closed "}"
-/* clang-format on */
-
-/* As strict decoders take it: no bounds, every member required, and evidence before the judgement that rests on it. */
-struct str critique_schema(enum schema_mode mode)
-{
-	return mode == SCHEMA_MODE_OPENAPI ? STR_OF(CRITIQUE_SCHEMA(SEVERITY_BOUNDS, ""))
-					   : STR_OF(CRITIQUE_SCHEMA(SEVERITY_ENUM, CLOSED));
-}
-
-struct str prompt_schema(const struct prompt *p, enum schema_mode mode)
-{
-	return p->want == WANT_CRITIQUE ? critique_schema(mode) : buf_view(&p->schema);
-}
-
 /* --- requests --- */
+
+enum dialect wire_dialect(const struct model *model)
+{
+	if (model->schema_mode == SCHEMA_MODE_OPENAPI)
+		return DIALECT_OPENAPI;
+	return model->wire->schema_bounds ? DIALECT_FULL : DIALECT_UNBOUNDED;
+}
 
 /* 700 is 0.7, without a detour through a double. */
 void put_temperature(struct json_out *o, const struct model *model)

@@ -27,10 +27,9 @@ static const char *const levels[] = {"low", "medium", "high",	       "xhigh",
 enum { N_EFFORTS = 5 };
 
 static void put_output_config(struct json_out *o, const struct model *model, bool is_effort,
-			      const struct prompt *prompt)
+			      struct str schema)
 {
-	bool has_format =
-		prompt->want != WANT_TEXT && model->schema_mode == SCHEMA_MODE_JSON_SCHEMA;
+	bool has_format = schema.n && model->schema_mode == SCHEMA_MODE_JSON_SCHEMA;
 
 	if (!is_effort && !has_format)
 		return;
@@ -40,7 +39,7 @@ static void put_output_config(struct json_out *o, const struct model *model, boo
 	if (has_format) {
 		json_open(o, "format", '{');
 		json_put_str(o, "type", STR_OF("json_schema"));
-		json_put_raw(o, "schema", prompt_schema(prompt, SCHEMA_MODE_JSON_SCHEMA));
+		json_put_raw(o, "schema", schema);
 		json_close(o, '}');
 	}
 	json_close(o, '}');
@@ -65,7 +64,7 @@ static void write_request(const struct model *model, const struct prompt *prompt
 	json_close(&o, ']');
 	put_temperature(&o, model);
 	put_thinking(&o, model, is_effort);
-	put_output_config(&o, model, is_effort, prompt);
+	put_output_config(&o, model, is_effort, buf_view(&prompt->schema));
 	json_close(&o, '}');
 }
 

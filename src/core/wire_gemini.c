@@ -15,15 +15,15 @@ static void put_content(struct json_out *o, const char *key, const char *role,
 	json_close(o, '}');
 }
 
-static void put_schema(struct json_out *o, enum schema_mode mode, const struct prompt *prompt)
+static void put_schema(struct json_out *o, enum schema_mode mode, struct str schema)
 {
-	if (prompt->want == WANT_TEXT || mode == SCHEMA_MODE_NONE)
+	if (!schema.n || mode == SCHEMA_MODE_NONE)
 		return;
 	json_put_str(o, "responseMimeType", STR_OF("application/json"));
 	if (mode == SCHEMA_MODE_JSON_SCHEMA)
-		json_put_raw(o, "responseJsonSchema", prompt_schema(prompt, mode));
+		json_put_raw(o, "responseJsonSchema", schema);
 	else if (mode == SCHEMA_MODE_OPENAPI)
-		json_put_raw(o, "responseSchema", prompt_schema(prompt, mode));
+		json_put_raw(o, "responseSchema", schema);
 }
 
 /* Level and budget together would be an error. */
@@ -54,7 +54,7 @@ static void write_request(const struct model *model, const struct prompt *prompt
 	json_open(&o, "generationConfig", '{');
 	json_put_int(&o, "maxOutputTokens", max_output_tokens);
 	put_temperature(&o, model);
-	put_schema(&o, model->schema_mode, prompt);
+	put_schema(&o, model->schema_mode, buf_view(&prompt->schema));
 	put_thinking(&o, model);
 	json_close(&o, '}');
 	json_close(&o, '}');
@@ -155,6 +155,7 @@ const struct wire wire_gemini = {
 	.budget_min_tokens = 0,
 	.schema_modes = 1 << SCHEMA_MODE_JSON_SCHEMA | 1 << SCHEMA_MODE_JSON_OBJECT |
 			1 << SCHEMA_MODE_OPENAPI | 1 << SCHEMA_MODE_NONE,
+	.schema_bounds = true,
 	.temperature_max_milli = 2000,
 	.request = write_request,
 	.reply = read_reply,

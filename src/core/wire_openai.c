@@ -12,7 +12,7 @@ static void put_message(struct json_out *o, const char *role, const struct buf *
 static void put_response_format(struct json_out *o, enum schema_mode mode,
 				const struct prompt *prompt)
 {
-	if (prompt->want == WANT_TEXT || mode == SCHEMA_MODE_NONE)
+	if (!prompt->schema.n || mode == SCHEMA_MODE_NONE)
 		return;
 	json_open(o, "response_format", '{');
 	if (mode == SCHEMA_MODE_JSON_OBJECT) {
@@ -23,7 +23,7 @@ static void put_response_format(struct json_out *o, enum schema_mode mode,
 		json_put_str(o, "name",
 			     str_c(prompt->want == WANT_CRITIQUE ? "critique" : "draft"));
 		json_put_bool(o, "strict", true);
-		json_put_raw(o, "schema", prompt_schema(prompt, mode));
+		json_put_raw(o, "schema", buf_view(&prompt->schema));
 		json_close(o, '}');
 	}
 	json_close(o, '}');
@@ -111,6 +111,7 @@ const struct wire wire_openai = {
 	.budget_min_tokens = -1,
 	.schema_modes =
 		1 << SCHEMA_MODE_JSON_SCHEMA | 1 << SCHEMA_MODE_JSON_OBJECT | 1 << SCHEMA_MODE_NONE,
+	.schema_bounds = true,
 	.temperature_max_milli = 2000,
 	.request = write_request,
 	.reply = read_reply,

@@ -22,9 +22,9 @@
 struct question {
 	const char *system, *user;
 	uint64_t seed;
-	long max_tokens; /* 0 = none asked for */
-	bool wants_json; /* it came with a response_format */
-	int score_max;	 /* the top of the scale that its schema states, else 100 */
+	long max_tokens;     /* 0 = none asked for */
+	bool wants_json;     /* it came with a response_format */
+	json_object *schema; /* of the reply that it asks for, or NULL */
 };
 
 struct answer {
@@ -303,13 +303,78 @@ static void find_fault_anyway(const struct cast *c, const char *letter, json_obj
 	}
 }
 
-static char *critique(const struct cast *c, const char *prompt, int score_max)
+static json_object *property(json_object *schema, const char *name)
 {
+	return json_object_object_get(json_object_object_get(schema, "properties"), name);
+}
+
+/* The top of the scale that the schema states, else 100. */
+static int score_max(json_object *schema)
+{
+	json_object *score = property(schema, "score");
+	const char *words = json_object_get_string(json_object_object_get(score, "description"));
+	int max = json_object_get_int(json_object_object_get(score, "maximum"));
+
+	if (max == 0 && words)
+		sscanf(words, "0 to %d", &max);
+	return max > 0 ? max : 100;
+}
+
+/* A line for each category that the schema names. */
+static json_object *considered(json_object *schema)
+{
+	json_object *lines = json_object_new_object();
+	json_object *names = json_object_object_get(property(schema, "considered"), "properties");
+
+	if (!names)
+		return lines;
+	json_object_object_foreach(names, name, type)
+	{
+		(void)type;
+		json_object_object_add(lines, name, json_object_new_string("Looked at."));
+	}
+	return lines;
+}
+
+/* Where the schema, or a prompt without one, wants texts, an issue is its suggestion. */
+static json_object *as_texts(json_object *issues)
+{
+	json_object *texts = json_object_new_array();
+
+	for (size_t i = 0; i < json_object_array_length(issues); i++)
+		json_object_array_add(texts,
+				      json_object_get(json_object_object_get(
+					      json_object_array_get_idx(issues, i), "suggestion")));
+	return texts;
+}
+
+/* A critic who answers in text. Takes @issues. */
+static char *told(json_object *issues)
+{
+	json_object *texts = as_texts(issues);
+	size_t n_text = json_object_array_length(texts), n;
+	char *text;
+	FILE *out = open_memstream(&text, &n);
+
+	for (size_t i = 0; i < n_text; i++)
+		fprintf(out, "%s%s", i ? "\n" : "",
+			json_object_get_string(json_object_array_get_idx(texts, i)));
+	fputs(n_text ? "" : "NO_DEFECTS", out);
+	fclose(out);
+	json_object_put(texts);
+	json_object_put(issues);
+	return text;
+}
+
+static char *critique(const struct cast *c, const struct question *q)
+{
+	const char *prompt = q->user;
 	char *letter = find_letter(c, prompt), *text;
-	json_object *reply = json_object_new_object(), *issues = json_object_new_array();
+	json_object *reply, *issues = json_object_new_array();
+	json_object *items = json_object_object_get(property(q->schema, "issues"), "items");
+	const char *type = json_object_get_string(json_object_object_get(items, "type"));
 	bool pass;
 
-	json_object_object_add(reply, "issues", issues);
 	if (!letter) {
 		text = fill(c, c->letter->no_letter);
 		add_issue(issues, "format", "", text, 5);
@@ -318,13 +383,30 @@ static char *critique(const struct cast *c, const char *prompt, int score_max)
 		find_flaws(c, letter, issues);
 		find_fault_anyway(c, letter, issues);
 	}
+	if (strstr(q->system, "NO_DEFECTS")) {
+		free(letter);
+		return told(issues);
+	}
 	size_t n = json_object_array_length(issues);
 	pass = n == 0 || c->scene == MINOR;
 	int score = c->scene == CONTRADICTION ? 40 : !pass ? 65 - 5 * (int)n : n ? 86 : 92;
+	reply = json_object_new_object();
+	if (q->schema)
+		json_object_object_add(reply, "considered", considered(q->schema));
+	if (type && !strcmp(type, "string")) {
+		json_object *texts = as_texts(issues);
+		json_object_put(issues);
+		issues = texts;
+	}
+	json_object_object_add(reply, "issues", issues);
 	json_object_object_add(reply, "reasons",
 			       json_object_new_string(pass ? c->letter->praise : c->letter->blame));
-	json_object_object_add(reply, "score", json_object_new_int(score * score_max / 100));
-	json_object_object_add(reply, "verdict", json_object_new_string(pass ? "pass" : "fail"));
+	if (!q->schema || property(q->schema, "score")) {
+		json_object_object_add(reply, "score",
+				       json_object_new_int(score * score_max(q->schema) / 100));
+		json_object_object_add(reply, "verdict",
+				       json_object_new_string(pass ? "pass" : "fail"));
+	}
 	text = strdup(json_object_to_json_string_ext(
 		reply, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(reply);
@@ -458,7 +540,7 @@ static char *speak(const struct cast *c, const struct question *q)
 	free(again);
 	switch (c->role) {
 	case CRITIC:
-		return prose ? strdup(c->letter->prose) : critique(c, q->user, q->score_max);
+		return prose ? strdup(c->letter->prose) : critique(c, q);
 	case GENERATOR:
 		if (c->scene == REFUSED)
 			return strdup("");

@@ -229,17 +229,11 @@ static bool read_messages(json_object *messages, struct question *q)
 	return n > 0;
 }
 
-/* The maximum of "score" in the schema asked for, or 100. */
-static int score_max(json_object *format_wanted)
+/* The schema asked for, or NULL. */
+static json_object *schema_wanted(json_object *format_wanted)
 {
-	static const char *const path[] = {"json_schema", "schema", "properties", "score",
-					   "maximum"};
-	json_object *at = format_wanted;
-
-	for (size_t i = 0; at && i < sizeof path / sizeof *path; i++)
-		at = json_object_is_type(at, json_type_object) ? json_object_object_get(at, path[i])
-							       : NULL;
-	return at && json_object_get_int(at) > 0 ? json_object_get_int(at) : 100;
+	return json_object_object_get(json_object_object_get(format_wanted, "json_schema"),
+				      "schema");
 }
 
 static bool read_question(struct client *c, json_object *root, struct question *q)
@@ -264,7 +258,7 @@ static bool read_question(struct client *c, json_object *root, struct question *
 
 		q->seed = (uint64_t)options.seed;
 		q->wants_json = format_wanted != NULL;
-		q->score_max = score_max(format_wanted);
+		q->schema = schema_wanted(format_wanted);
 		q->max_tokens = (long)json_object_get_int64(
 			cap ? cap : json_object_object_get(root, "max_tokens"));
 		return true;

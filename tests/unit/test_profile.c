@@ -14,10 +14,10 @@
 	"\"prices\":[{\"cached\":300000,\"in\":3000000,\"out\":15000000,\"valid_from_ms\":0}],"                 \
 	"\"provider\":\"sim\",\"reasoning_effort\":null,\"sampling\":\"omit\",\"schema_mode\":\"json_schema\"," \
 	"\"temperature_milli\":700,\"timeout_ms\":60000,\"tokens_per_kb\":400,\"wire\":\"openai\"}"
-#define PROMPTS(rubric)                                                                            \
-	"{\"critic\":\"C {{rubric}}\\n--- user ---\\n{{constraints}} {{draft}}\","                 \
-	"\"generator\":\"G {{schema}}\\n--- user ---\\n{{task}} {{constraints}}\","                \
-	"\"refiner\":\"R {{schema}}\\n--- user ---\\n{{draft}} {{issues}}\",\"rubric\":\"" rubric  \
+#define PROMPTS(rubric)                                                                                 \
+	"{\"critic\":\"C {{rubric}} {{reply}} {{schema}}\\n--- user ---\\n{{constraints}} {{draft}}\"," \
+	"\"generator\":\"G {{schema}}\\n--- user ---\\n{{task}} {{constraints}}\","                     \
+	"\"refiner\":\"R {{schema}}\\n--- user ---\\n{{draft}} {{issues}}\",\"rubric\":\"" rubric       \
 	"\"}"
 
 static const char whole[] =
@@ -224,7 +224,7 @@ static void a_fault_is_told_by_its_path_and_mend(void **state)
 		 "score_max: this integer does not fit; give 10 or 100"},
 		{"\"version\":1", "\"version\":1,\"zebra\":1", "zebra: unknown"},
 		{"\"name\":\"customer-email\"", "\"name\":\"a b\"", "name: "},
-		{"\"mode\":\"critic_refiner\"", "\"mode\":\"reflect\"", "mode: "},
+		{"\"mode\":\"critic_refiner\"", "\"mode\":\"reflex\"", "mode: "},
 		{"\"gate_permille\":900", "\"gate_permille\":1001", "gate_permille: "},
 		{"\"gate_permille\":900,", "", "gate_permille: missing"},
 		{"\"iterations_over_3\":false", "\"iterations_over_3\":0", "iterations_over_3: "},
@@ -264,6 +264,28 @@ static void a_fault_is_told_by_its_path_and_mend(void **state)
 		refused(*state, cases[i].from, cases[i].to, cases[i].fault);
 }
 
+/* Scale, schema, prompt and reader are of one mind, or the profile is none. */
+static void what_the_critic_is_asked_fits_together(void **state)
+{
+	static const struct {
+		const char *from, *to, *fault;
+	} cases[] = {
+		{"\"mode\":\"critic_refiner\"", "\"mode\":\"reflect\"", "models: in mode reflect"},
+		{"\"constraints\":[\"Be kind.\"]", "\"constraints\":[],\"critique\":\"text\"",
+		 "pass_rule: a text has neither"},
+		{"\"constraints\":[\"Be kind.\"]", "\"constraints\":[],\"critique\":\"yaml\"",
+		 "critique: "},
+		{"\"pass_score\"", "\"pass_rule\":\"any\",\"pass_score\"", "pass_rule: "},
+		{"\"fact\",\"tone\"", "\"fact\",\"fact\"", "categories[1]: "},
+		{"{{reply}}", "", "prompts.en.critic: {{reply}} is not shown"},
+		{"{{schema}}", "", "prompts.en.critic: {{schema}} is not shown"},
+		{"{{reply}}", "{{reply}} 0 to 10", "prompts.en.critic: it tells of a scale"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		refused(*state, cases[i].from, cases[i].to, cases[i].fault);
+}
+
 static void checks_are_a_hundred_at_most(void **state)
 {
 	struct buf checks = BUF(16 << 10);
@@ -297,6 +319,17 @@ static void parts_have_names_that_prompts_and_checks_know(void **state)
 static void the_critic_is_another_model_than_the_generator(void **state)
 {
 	refused(*state, "\"c-1\"", "\"g-1\"", "models.critic.id: ");
+}
+
+static void in_mode_reflect_one_model_plays_all_roles(void **state)
+{
+	struct arena *a = *state;
+	struct str text = with(a, "\"c-1\"", "\"g-1\"");
+	const char *mode = strstr(text.p, "critic_refiner");
+	struct str reflects = arena_printf(a, "%.*sreflect%s", (int)(mode - text.p), text.p,
+					   mode + strlen("critic_refiner"));
+
+	assert_int_equal(read_good(a, reflects)->mode, MODE_REFLECT);
 }
 
 static void more_than_three_iterations_are_asked_for_twice(void **state)
@@ -347,9 +380,11 @@ int main(void)
 		WITH_ARENA(thinking_leaves_room_for_a_text),
 		WITH_ARENA(only_canonical_text_is_a_profile),
 		WITH_ARENA(a_fault_is_told_by_its_path_and_mend),
+		WITH_ARENA(what_the_critic_is_asked_fits_together),
 		WITH_ARENA(checks_are_a_hundred_at_most),
 		WITH_ARENA(parts_have_names_that_prompts_and_checks_know),
 		WITH_ARENA(the_critic_is_another_model_than_the_generator),
+		WITH_ARENA(in_mode_reflect_one_model_plays_all_roles),
 		WITH_ARENA(more_than_three_iterations_are_asked_for_twice),
 		WITH_ARENA(a_first_cap_is_within_the_models),
 		WITH_ARENA(oneshot_needs_no_critic_and_no_refiner),

@@ -99,8 +99,10 @@ static int start_with_rows(void **state)
 		     "insert into draftmill.draft select n, 1, 2, 0, 'x', '', '[]', '', 0, (n = 3)::int, 0, null from"
 		     " generate_series(1, 20) n;"
 		     /* scores 90 and 61; \"95\" as a text is no score: stored as null, not valid */
-		     "insert into draftmill.critique values (1, 2, 0, true, null, 90, 'pass', null, '', 0, 0),"
-		     " (2, 2, 0, true, null, 61, 'fail', null, '', 0, 0), (3, 2, 0, false, 'score', null, null, null, '', 0, 0);"
+		     "insert into draftmill.critique values (1, 2, 0, true, null, 90, 'pass', null, '', 0, 0, 'whole', 0, 3),"
+		     " (2, 2, 0, true, null, 61, 'fail', null, '', 0, 0, 'fence', 2, 0), (3, 2, 0, false, 'score', null, null, null, '', 0, 0, null, 0, 0),"
+		     " (4, 2, 0, true, null, null, 'pass', null, '', 0, 0, 'thinking', 0, 1);"
+		     "insert into draftmill.profile values ('', 'p', '{\"mode\":\"reflect\"}');"
 		     "insert into draftmill.job (job_no, source, id, revision, batch, profile, profile_sha, stakes, cluster, topic, part,"
 		     " \"offset\", worker_id, at, payload_sha) values (22, '', 'open', 0, 'b', 'p', '', 'normal', 'c', 't', 0, 22, 1, now(), '');"
 		     "insert into draftmill.dead_letter (letter_no, cluster, topic, part, \"offset\", value_sha, reason, worker_id, at)"
@@ -163,9 +165,31 @@ static void an_invalid_critique_stays_out_of_the_mean(void **state)
 	struct json *r = load("b");
 	const struct json *c = json_get(r, "critiques");
 
-	assert_number(c, "n_valid", 2);
+	assert_number(c, "n_valid", 3);
 	assert_number(c, "n_invalid", 1);
+	assert_number(c, "n_unscored", 1);
 	assert_number(c, "score_mean_tenths", 755); /* (90 + 61) / 2 */
+	json_free(r);
+}
+
+static void what_was_repaired_is_counted_by_its_shape(void **state)
+{
+	struct json *r = load("b");
+	const struct json *c = json_get(r, "critiques");
+
+	assert_number(c, "n_fence", 1);
+	assert_number(c, "n_thinking", 1);
+	assert_number(c, "n_prose", 0);
+	assert_number(c, "n_cut", 1);
+	assert_number(c, "n_silent", 2);
+	json_free(r);
+}
+
+static void what_its_own_writer_passed_is_counted(void **state)
+{
+	struct json *r = load("b");
+
+	assert_number(r, "n_reflect", 20);
 	json_free(r);
 }
 
@@ -205,6 +229,8 @@ int main(void)
 		cmocka_unit_test(a_batch_counts_its_own_jobs),
 		cmocka_unit_test(violations_are_counted_before_and_after),
 		cmocka_unit_test(an_invalid_critique_stays_out_of_the_mean),
+		cmocka_unit_test(what_was_repaired_is_counted_by_its_shape),
+		cmocka_unit_test(what_its_own_writer_passed_is_counted),
 		cmocka_unit_test(tokens_and_money_are_those_of_the_outcomes),
 		cmocka_unit_test(percentiles_are_values_that_occurred),
 	};

@@ -18,9 +18,13 @@ static struct model row(const char *wire)
 			      .schema_mode = SCHEMA_MODE_JSON_SCHEMA};
 }
 
+/* Any schema goes out as it is. */
+#define SCHEMA "{\"type\":\"object\"}"
+
 static void check_request(const struct model *model, enum want want, const char *expected)
 {
 	struct prompt prompt = {BUF(100), BUF(100), want, BUF(100)};
+	buf_puts(&prompt.schema, want == WANT_TEXT ? "" : SCHEMA);
 	struct buf body = BUF(4000);
 	struct json *root;
 
@@ -33,21 +37,22 @@ static void check_request(const struct model *model, enum want want, const char 
 	json_free(root);
 	buf_release(&prompt.system);
 	buf_release(&prompt.user);
+	buf_release(&prompt.schema);
 	buf_release(&body);
 }
 
-/* The schema as the interfaces take it; the same text as in the prompt. */
-#define CRITIQUE(severity, closed)                                                                 \
-	"{\"type\":\"object\",\"properties\":{\"issues\":{\"type\":\"array\",\"items\":"           \
-	"{\"type\":\"object\",\"properties\":{\"category\":{\"type\":\"string\"},"                 \
-	"\"snippet\":{\"type\":\"string\"},\"suggestion\":{\"type\":\"string\"},"                  \
-	"\"severity\":{\"type\":\"integer\"," severity "}},"                                       \
-	"\"required\":[\"category\",\"snippet\",\"suggestion\",\"severity\"]" closed "}},"         \
-	"\"reasons\":{\"type\":\"string\"},\"score\":{\"type\":\"number\"},"                       \
-	"\"verdict\":{\"type\":\"string\",\"enum\":[\"pass\",\"fail\"]}},"                         \
-	"\"required\":[\"issues\",\"reasons\",\"score\",\"verdict\"]" closed "}"
-#define JSON_SCHEMA CRITIQUE("\"enum\":[1,2,3,4,5]", ",\"additionalProperties\":false")
-#define OPENAPI_SCHEMA CRITIQUE("\"minimum\":1,\"maximum\":5", "")
+static void each_interface_takes_its_dialect_of_schemas(void **state)
+{
+	struct model m = row("gemini");
+
+	assert_int_equal(wire_dialect(&m), DIALECT_FULL);
+	m.schema_mode = SCHEMA_MODE_OPENAPI;
+	assert_int_equal(wire_dialect(&m), DIALECT_OPENAPI);
+	m = row("openai");
+	assert_int_equal(wire_dialect(&m), DIALECT_FULL);
+	m = row("anthropic"); /* answers 400 to a bound */
+	assert_int_equal(wire_dialect(&m), DIALECT_UNBOUNDED);
+}
 
 /* --- gemini --- */
 
@@ -79,12 +84,12 @@ static void gemini_takes_a_schema_in_two_dialects_or_none(void **state)
 	check_request(&m, WANT_CRITIQUE,
 		      CONTENTS "\"generationConfig\":{\"maxOutputTokens\":64,"
 			       "\"responseMimeType\":\"application/json\","
-			       "\"responseJsonSchema\":" JSON_SCHEMA "}}");
+			       "\"responseJsonSchema\":" SCHEMA "}}");
 	m.schema_mode = SCHEMA_MODE_OPENAPI;
 	check_request(&m, WANT_CRITIQUE,
 		      CONTENTS "\"generationConfig\":{\"maxOutputTokens\":64,"
 			       "\"responseMimeType\":\"application/json\","
-			       "\"responseSchema\":" OPENAPI_SCHEMA "}}");
+			       "\"responseSchema\":" SCHEMA "}}");
 	m.schema_mode = SCHEMA_MODE_JSON_OBJECT;
 	check_request(&m, WANT_DRAFT,
 		      CONTENTS "\"generationConfig\":{\"maxOutputTokens\":64,"
@@ -129,16 +134,15 @@ static void anthropic_takes_a_schema_beside_the_effort(void **state)
 {
 	struct model m = row("anthropic");
 
-	check_request(
-		&m, WANT_CRITIQUE,
-		MESSAGES
-		",\"output_config\":{\"format\":{\"type\":\"json_schema\",\"schema\":" JSON_SCHEMA
-		"}}}");
+	check_request(&m, WANT_CRITIQUE,
+		      MESSAGES
+		      ",\"output_config\":{\"format\":{\"type\":\"json_schema\",\"schema\":" SCHEMA
+		      "}}}");
 	m.thinking = STR_OF("low");
 	check_request(&m, WANT_CRITIQUE,
 		      MESSAGES ",\"thinking\":{\"type\":\"adaptive\"},\"output_config\":"
 			       "{\"effort\":\"low\",\"format\":{\"type\":\"json_schema\","
-			       "\"schema\":" JSON_SCHEMA "}}}");
+			       "\"schema\":" SCHEMA "}}}");
 	m.thinking = STR_OF("none");
 	m.schema_mode = SCHEMA_MODE_NONE;
 	check_request(&m, WANT_CRITIQUE, MESSAGES ",\"thinking\":{\"type\":\"disabled\"}}");
@@ -205,6 +209,7 @@ static void what_a_wire_cannot_say_is_refused_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_interface_takes_its_dialect_of_schemas),
 		cmocka_unit_test(gemini_names_no_model_and_sends_what_the_row_says),
 		cmocka_unit_test(gemini_takes_a_schema_in_two_dialects_or_none),
 		cmocka_unit_test(anthropic_has_system_text_at_the_top),

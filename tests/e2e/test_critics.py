@@ -1,0 +1,71 @@
+"""Critics of every form against the scripted model: what is asked of them, how their jobs end, and what a person is told of it."""
+import json
+import shutil
+
+import pytest
+from jobs import QUICK_GROUP, QUICK_MODEL, drain, ends, job, send
+from stack import ROOT, Stack
+
+FORMS = {  # profile: what differs from customer-email
+    "of-text": "critique: text\npass_rule: no_actionable_issues\n",
+    "of-issues": "pass_rule: no_actionable_issues\n",
+    "of-ten": "critique: plain_issues\n",
+    "reflect": "",
+}
+
+
+def profile(name, more):
+    with open(f"{ROOT}/config/profiles/customer-email.yaml") as file:
+        text = file.read().replace("name: customer-email", f"name: {name}")
+    if name == "of-ten":
+        text = text.replace("score_max: 100", "score_max: 10")
+    if name == "reflect":
+        text = text.replace("mode: critic_refiner", "mode: reflect").replace("  critic: critiquing\n", "")
+    return text + more
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("critics")
+    shutil.copytree(f"{ROOT}/config", folder / "config")
+    shutil.copytree(f"{ROOT}/sql", folder / "sql")
+    for name, more in FORMS.items():
+        (folder / f"config/profiles/{name}.yaml").write_text(profile(name, more))
+    with Stack(config=str(folder / "config/draftmill.yaml")) as stack:
+        stack.start_pg()
+        stack.migrate()
+        stack.start_broker()
+        stack.start_model(**QUICK_MODEL)
+        send(stack, *({**job(f"{name}-{case}", case), "profile": name} for name in FORMS for case in ("clean", "tone")))
+        drain(stack, env=QUICK_GROUP)
+        yield stack
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_fault_is_found_mended_and_passed(stack, name):
+    assert ends(stack, name) == {f"{name}-clean": ("passed", "no_issues"), f"{name}-tone": ("passed", "no_issues")}
+    verdicts = stack.sql("SELECT verdict, score, n_issue, shape, n_unconsidered FROM draftmill.critique JOIN draftmill.job USING (job_no) "
+                         "WHERE id = %s ORDER BY step_no", [f"{name}-tone"])
+    scored = name in ("of-ten", "reflect")
+    assert [verdict for verdict, *_ in verdicts] == ["fail", "pass"]
+    assert all((score is not None) == scored for _, score, *_ in verdicts)
+    assert [(n, shape, silent) for *_, n, shape, silent in verdicts] == [
+        (1, "whole", 0), (0, "whole", 0)]
+    if name == "of-ten":
+        assert [score for _, score, *_ in verdicts] == [60, 90]
+
+
+def test_what_a_verdict_of_ones_own_is_worth_is_said(stack):
+    note, = json.loads(stack.draftmill("check", "config", "--config", stack.config, "--offline", "--json").stdout)["notes"]
+    assert note.startswith("profile reflect: in mode reflect the writer judges itself")
+    assert "judged by   the model that wrote it (mode reflect)" in stack.draftmill("show", "reflect-tone").stdout
+    assert "judged by" not in stack.draftmill("show", "of-ten-tone").stdout
+    report = stack.draftmill("report").stdout
+    line, = [line for line in report.splitlines() if "(mode reflect)" in line]
+    assert line.split() == "passed by their own writer alone 2 (mode reflect)".split()
+
+
+def test_a_critique_without_a_score_is_shown_and_left_out_of_the_mean(stack):
+    assert "fail, score not asked for" in stack.draftmill("show", "of-text-tone").stdout
+    report = json.loads(stack.draftmill("report", "--json").stdout)["critiques"]
+    assert (report["n_valid"], report["n_unscored"], report["n_invalid"]) == (12, 6, 0)
