@@ -1,6 +1,7 @@
 #include "core/profile.h"
 
 #include "core/prompt.h"
+#include "core/tool.h"
 #include "core/wire.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@ enum { VERSION = 1, NAME_BYTES_MAX = 64, ITERATIONS_UNASKED_MAX = 3 };
 
 /* By the values of their enums; NULL at the end. */
 static const char *const mode_names[] = {"oneshot", "critic_refiner", NULL};
-static const char *const role_names[] = {"generator", "critic", "refiner", NULL};
+static const char *const role_names[] = {"generator", "critic", "refiner", "tool", NULL};
 static const char *const stakes_names[] = {"low", "normal", "high", NULL};
 static const char *const language_names[] = {"en", "ja", NULL};
 const char *const sampling_names[] = {"send", "omit", "reject", NULL};
@@ -122,7 +123,7 @@ static const struct field profile_fields[] = {
 	INT(profile, severity_threshold, 1, 5),
 	FIELD(INTEGER, "gate_permille", AT(profile, gate_permille), RANGE(0, 1000), .nullable = true),
 	ALONE("categories"), ALONE("checks"), ALONE("constraints"), ALONE("iterations_over_3"), ALONE("limits"),
-	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("version"),
+	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("tools"), ALONE("version"),
 	{.key = NULL},
 };
 static const struct field role_fields[] = {ALONE("generator"), ALONE("critic"), ALONE("refiner"), {.key = NULL}};
@@ -462,6 +463,7 @@ static void read_all(const struct reader *r, const struct json *o, struct profil
 	out->category = read_texts(r, o, "categories", 1, &out->n_category);
 	out->constraint = read_texts(r, o, "constraints", 0, &out->n_constraint);
 	read_checks(r, o, out);
+	out->tool = tools_read(r->a, json_get(o, "tools"), &out->n_tool, r->faults);
 	if (r->faults->n == n_before)
 		check_rules(r, o, out);
 }
