@@ -14,7 +14,7 @@ enum kind {
 	TEXT,
 	PLAIN, /* an integer or a boolean */
 	TEXTS,
-	CHECKS,	 /* maps; check_read() knows the arguments */
+	MAPS,	 /* checks or tools, who know their keys */
 	MODEL,	 /* the name of a model row, which takes its place */
 	SECTION, /* a map of the keys under it */
 };
@@ -51,7 +51,8 @@ static const struct profile_key keys[] = {
 	KEY("iterations_over_3", PLAIN, "false"),
 	KEY("categories", TEXTS, NULL),
 	KEY("constraints", TEXTS, NULL),
-	KEY("checks", CHECKS, NULL),
+	KEY("checks", MAPS, NULL),
+	KEY("tools", MAPS, NULL),
 	{.key = "limits", .kind = SECTION, .under = limits},
 	{.key = "output_tokens", .kind = SECTION, .under = output_tokens},
 	{.key = "models", .kind = SECTION, .under = models},
@@ -133,7 +134,7 @@ static void put_key(struct reader *r, const struct profile_key *k, const struct 
 		    const char *path)
 {
 	static const enum yaml_kind kinds[] = {
-		[TEXTS] = YAML_LIST, [CHECKS] = YAML_LIST, [SECTION] = YAML_MAP}; /* else scalars */
+		[TEXTS] = YAML_LIST, [MAPS] = YAML_LIST, [SECTION] = YAML_MAP}; /* else scalars */
 	static const char *const wanted[] = {"a single value", "a list", "keys under it"};
 	const struct yaml none = {.kind = kinds[k->kind], .text = str_c(k->fallback)};
 

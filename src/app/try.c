@@ -49,13 +49,18 @@ static void print_issue(struct page *p, const struct issue *i)
 static void print_critique(struct page *p, const struct critique *c)
 {
 	if (!c->valid) {
-		page_printf(p, "  critique cannot be read: ");
+		page_printf(p, c->tool.p ? "  no answer: " : "  critique cannot be read: ");
 		page_line(p, c->fault);
+		page_printf(p, c->reasons.p ? "; " : "");
+		page_line(p, c->reasons);
 		page_printf(p, "\n");
 		return;
 	}
-	page_printf(p, "  critique: %s, score %lld\n", c->pass ? "pass" : "fail",
-		    (long long)c->score);
+	if (c->tool.p)
+		page_printf(p, "  %.*s: %d found\n", STR_ARG(c->tool), c->n_issue);
+	else
+		page_printf(p, "  critique: %s, score %lld\n", c->pass ? "pass" : "fail",
+			    (long long)c->score);
 	for (int i = 0; i < c->n_issue; i++)
 		print_issue(p, &c->issue[i]);
 }
