@@ -14,7 +14,8 @@
 
 /* reflect: the generator's model is critic and refiner too. */
 enum mode { MODE_ONESHOT, MODE_CRITIC_REFINER, MODE_REFLECT, N_MODES };
-enum role { ROLE_GENERATOR, ROLE_CRITIC, ROLE_REFINER, N_ROLES };
+/* The first are a model's; a tool's run is a call, too. */
+enum role { ROLE_GENERATOR, ROLE_CRITIC, ROLE_REFINER, N_ROLES, ROLE_TOOL = N_ROLES, ROLE_NONE };
 enum stakes { STAKES_LOW, STAKES_NORMAL, STAKES_HIGH, N_STAKES };
 enum language { LANG_EN, LANG_JA, N_LANGUAGES };
 enum sampling { SAMPLING_SEND, SAMPLING_OMIT, SAMPLING_REJECT }; /* of temperature */
@@ -44,6 +45,7 @@ struct price {		       /* micro-USD per million tokens = micro-micro-USD a token
 };
 
 struct wire; /* core/wire.h */
+struct tool; /* core/tool.h */
 
 struct model {		     /* capability row */
 	struct str name;     /* the settings' key: models.NAME */
@@ -105,6 +107,8 @@ struct profile {
 	const struct str *
 		field; /* names of a draft's parts, [a-z0-9_]{1,40}, in their order; none: it is one text */
 	int n_field;
+	const struct tool *tool; /* core/tool.h; run in this order */
+	int n_tool;
 };
 
 /* Reads a resolved profile; lives in @a. NULL: there are faults, each "models.critic.id: what is wrong; the mend". Checks rules among

@@ -38,6 +38,8 @@ struct prompt_parts {		   /* what the roles see besides the job; all borrowed */
 	int n_field;
 	const struct check_result *result; /* of that draft */
 	int n_result;
+	const struct critique *examination; /* by tools, of all drafts */
+	int n_examination, draft_no;
 	const struct issue *issue; /* refiner: the actionable ones */
 	int n_issue;
 	bool again; /* asked once more: the last reply could not be used */

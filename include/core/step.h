@@ -32,7 +32,7 @@ struct fact {
 	int64_t active_ms; /* how long the job has had a call open, all workers together; never falls */
 	int call_no;	   /* replied, call_failed; else -1 */
 	struct http_reply
-		http; /* replied, call_failed: as received; borrowed until the step is stored. status 0: none */
+		http; /* replied, call_failed: as received; borrowed until the step is stored. Neither status nor body: none; a tool's has no status */
 	struct reply
 		reply; /* replied, call_failed: as read by the wire format; in the job's arena */
 	int64_t latency_ms; /* replied, call_failed: of the last attempt */
@@ -60,9 +60,9 @@ struct draft {
 struct call {	/* a wish to spend: its intent is stored before it is sent */
 	int no; /* 0,1,2.. in the job; at most one stored reply ever: the pay-once key */
 	enum role role;
-	int draft_no; /* what it judges or refines; -1 */
-	bool again;   /* asked once more */
-	const struct model *model;
+	int draft_no;		   /* what it judges, refines or examines; -1 */
+	bool again;		   /* asked once more */
+	const struct model *model; /* a tool's own, for a tool */
 	int64_t max_output_tokens;
 	int64_t timeout_ms; /* what is left of the job's active time, at most the model's */
 	int64_t reserve_tokens, reserve_micro_usd;
@@ -77,8 +77,8 @@ struct finish {
 struct loop_output {
 	int step_no;
 	const struct draft *draft;	 /* made by this step, or NULL */
-	const struct critique *critique; /* read by this step, or NULL */
-	enum role role;			 /* of the call that the fact is about; N_ROLES: none */
+	const struct critique *critique; /* read by this step, also a tool's findings; or NULL */
+	enum role role;			 /* of the call that the fact is about, or ROLE_NONE */
 	const struct model *model;	 /* asked by it, or NULL */
 	int64_t cost_micro_usd;		 /* charged by this step */
 	struct call call[LOOP_CALLS];	 /* to be sent once stored */

@@ -159,21 +159,27 @@ static void put_draft(struct page *p, const struct json *drafts, const struct js
 		put_check(p, json_item(checks, i));
 }
 
-/* ---- critiques ---- */
+/* ---- critiques, and what tools found ---- */
 
 #define ISSUE "  severity {severity}, {category}: "
+
+static const char *critique_form(const struct json *c)
+{
+	const bool valid = ask_true(c, "valid");
+
+	if (ask_text(c, "tool").p)
+		return valid ? "\n*{tool} on draft {draft_no}: {n_issue#finding}*\n"
+			     : "\n*{tool} on draft {draft_no}: no answer*\n[  fault       {fault}\n]";
+	return valid ? "\n*CRITIQUE of draft {draft_no}: {verdict}, score {score|not asked for}*\n"
+		     : "\n*CRITIQUE of draft {draft_no}: cannot be read*\n[  fault       {fault}\n]";
+}
 
 static void put_critique(struct page *p, const struct json *c)
 {
 	const struct json *issues = json_get(c, "issues");
 	const struct str shape = ask_text(c, "shape");
 
-	page_fill(
-		p, c,
-		ask_true(c, "valid")
-			? "\n*CRITIQUE of draft {draft_no}: {verdict}, score {score|not asked for}*\n"
-			: "\n*CRITIQUE of draft {draft_no}: cannot be read*\n"
-			  "[  fault       {fault}\n]");
+	page_fill(p, c, critique_form(c));
 	if (shape.p && !str_is(shape, shape_name(SHAPE_whole)))
 		page_fill(p, c, "  repaired    taken out of its {shape}\n");
 	page_fill(p, c,

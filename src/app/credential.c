@@ -211,39 +211,45 @@ static void plan(struct credential *c, int64_t end)
 		timer_start(c->timer, (end - clock_unix_ms()) / 5 * 4, 0);
 }
 
-static void on_output(void *owner, struct str output, const struct err *why)
+static void on_output(void *owner, enum status status, struct str output, const struct err *why)
 {
 	struct credential *c = owner;
 	struct err err;
 	int64_t end;
 
 	c->child = NULL;
-	if (output.p && read_token(c, output, &end, &err) == ST_OK) {
+	if (status == ST_OK && read_token(c, output, &end, &err) == ST_OK) {
 		log_info("credential_renewed", L_STRN("provider", c->provider.name));
 		c->awaited = false;
 		plan(c, end);
 		return;
 	}
 	log_error("credential_failed", L_STRN("provider", c->provider.name),
-		  L_STR("why", output.p ? err.text : why->text));
+		  L_STR("why", status == ST_OK ? err.text : why->text));
 	c->awaited = !c->key.value.n; /* the old one goes on, if there is one */
 	timer_start(c->timer, AGAIN_MS, 0);
+}
+
+static struct child_how command_of(const struct credential *c)
+{
+	return (struct child_how){.argv = c->provider.key_command, .limit_ms = COMMAND_MS};
 }
 
 static void run(void *owner)
 {
 	struct credential *c = owner;
+	const struct child_how how = command_of(c);
 
 	if (!c->child)
-		c->child =
-			child_start(c->reactor, c->provider.key_command, COMMAND_MS, on_output, c);
+		c->child = child_start(c->reactor, &how, on_output, c);
 }
 
 static enum status run_first(struct credential *c, struct err *err)
 {
+	const struct child_how how = command_of(c);
 	struct buf output = BUF(CHILD_OUTPUT_MAX);
 	int64_t end;
-	enum status status = child_run(c->provider.key_command, COMMAND_MS, &output, err);
+	enum status status = child_run(&how, &output, err);
 
 	if (status == ST_OK)
 		status = read_token(c, buf_view(&output), &end, err);

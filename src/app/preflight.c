@@ -2,6 +2,7 @@
 
 #include "app/credential.h"
 #include "app/migrate.h"
+#include "app/sandbox.h"
 #include "app/topics.h"
 #include "base/log.h"
 #include "core/row.h"
@@ -69,7 +70,7 @@ void preflight_database(const struct settings *settings, struct faults *faults)
 	arena_free(a);
 }
 
-enum status preflight_schema(const struct settings *s, struct err *err)
+static enum status check_schema(const struct settings *s, struct err *err)
 {
 	struct pg *pg = NULL;
 	enum status status = pg_connect(s->database_conninfo, "draftmill-start", &pg, err);
@@ -167,6 +168,34 @@ void preflight_profiles(const struct profiles *profiles, struct faults *notes)
 				"profile %.*s: in mode reflect the writer judges itself and "
 				"overlooks what it believes; another model as critic is worth more",
 				STR_ARG(p->name));
+}
+
+/* --- tools --- */
+
+void preflight_tools(const struct settings *s, const struct profiles *profiles,
+		     struct faults *faults)
+{
+	const struct profile *p;
+	struct err err;
+
+	for (int i = 0; (p = profiles_at(profiles, i)); i++)
+		for (int k = 0; k < p->n_tool; k++)
+			if (sandbox_try(s, &p->tool[k], &err) != ST_OK)
+				faults_add(faults, p->name.p, "%s", err.text);
+}
+
+enum status preflight_start(const struct settings *s, const struct profiles *profiles,
+			    struct err *err)
+{
+	struct faults faults = {.tell = NULL};
+	enum status status = check_schema(s, err);
+
+	if (status != ST_OK)
+		return status;
+	preflight_tools(s, profiles, &faults);
+	if (faults.n)
+		*err = faults.first;
+	return faults.n ? ST_INVALID : ST_OK;
 }
 
 /* --- providers --- */

@@ -15,7 +15,7 @@ enum kind {
 	PLAIN, /* an integer or a boolean */
 	TEXTS,
 	OPTIONAL, /* texts too; without them the key is not written */
-	CHECKS,	  /* maps; check_read() knows the arguments */
+	MAPS,	  /* checks or tools, who know their keys */
 	MODEL,	  /* the name of a model row, which takes its place */
 	SECTION,  /* a map of the keys under it */
 };
@@ -54,7 +54,8 @@ static const struct profile_key keys[] = {
 	KEY("iterations_over_3", PLAIN, "false"),
 	KEY("categories", TEXTS, NULL),
 	KEY("constraints", TEXTS, NULL),
-	KEY("checks", CHECKS, NULL),
+	KEY("checks", MAPS, NULL),
+	KEY("tools", MAPS, NULL),
 	KEY("fields", OPTIONAL, NULL),
 	{.key = "limits", .kind = SECTION, .under = limits},
 	{.key = "output_tokens", .kind = SECTION, .under = output_tokens},
@@ -141,7 +142,7 @@ static void put_key(struct reader *r, const struct profile_key *k, const struct 
 {
 	static const enum yaml_kind kinds[] = {[TEXTS] = YAML_LIST,
 					       [OPTIONAL] = YAML_LIST,
-					       [CHECKS] = YAML_LIST,
+					       [MAPS] = YAML_LIST,
 					       [SECTION] = YAML_MAP}; /* else scalars */
 	static const char *const wanted[] = {"a single value", "a list", "keys under it"};
 	const struct yaml none = {.kind = kinds[k->kind], .text = str_c(k->fallback)};

@@ -187,7 +187,7 @@ void run_end_outside(struct run *r, const struct loop_output *end, const struct 
 				.active_ms = h->active_ms,
 				.stop = end->finish.why};
 	r->out = *end;
-	r->out.role = N_ROLES;
+	r->out.role = ROLE_NONE;
 	r->out.finished = true;
 	r->out.action = step_action(r->arena, &r->out);
 	make_rows(r, h);
@@ -343,7 +343,7 @@ bool runs_has(const struct runs *rs, int64_t job_no)
 	return tfind(&(struct run){.job_no = job_no}, &rs->by_number, by_number);
 }
 
-static bool is_down(const struct runs *rs, const struct profile *p)
+static bool is_down(struct runs *rs, const struct profile *p)
 {
 	for (int role = 0; role < N_ROLES; role++) {
 		const struct model *m = &p->model[role];
@@ -353,7 +353,7 @@ static bool is_down(const struct runs *rs, const struct profile *p)
 	return false;
 }
 
-int runs_may_begin(const struct runs *rs, int n)
+int runs_may_begin(struct runs *rs, int n)
 {
 	const struct profile *p;
 
@@ -380,7 +380,7 @@ enum status runs_new(const struct runs_config *c, struct runs **out, struct err 
 	struct runs *rs = arena_alloc(a, sizeof(*rs));
 
 	*rs = (struct runs){.c = *c, .arena = a};
-	TAILQ_INIT(&rs->services);
+	services_open(rs);
 	TAILQ_INIT(&rs->due);
 	rs->turns = timer_new(c->reactor, take_turns, rs);
 	rs->c.profiles = NULL;

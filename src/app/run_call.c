@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "core/tool.h"
 
 #include <stdio.h>
 
@@ -28,25 +29,35 @@ static void on_wire(struct run *r, int change)
 	r->n_on_wire += change;
 }
 
-static model_done replied;
-
-static void post(struct run_call *c)
+static void post(struct run_call *c, int64_t timeout_ms)
 {
 	struct run *r = c->run;
 	struct prompt p = PROMPT;
 	struct buf body = BUF(4 * PROMPT_BYTES_MAX);
-	int64_t timeout_ms = r->job->limits.active_ms - run_active_ms(r);
 
 	loop_prompt(r->loop, &c->call, &p);
 	c->call.model->wire->request(c->call.model, &p, c->call.max_output_tokens, &body);
 	prompt_release(&p);
-	c->in_flight = true;
-	on_wire(r, 1);
+	c->key_no = credential_put(c->service->credential, &c->service->endpoint);
+	c->transfer = model_post(r->runs->c.models, &c->service->endpoint, &body, timeout_ms,
+				 call_replied, c);
+}
+
+static void begin_attempt(struct run_call *c)
+{
+	struct run *r = c->run;
+	int64_t timeout_ms = r->job->limits.active_ms - run_active_ms(r);
+
 	if (timeout_ms > c->call.timeout_ms)
 		timeout_ms = c->call.timeout_ms;
-	c->key_no = credential_put(c->service->credential, &c->service->endpoint);
-	c->transfer = model_post(r->runs->c.models, &c->service->endpoint, &body,
-				 timeout_ms > 0 ? timeout_ms : 1, replied, c);
+	if (timeout_ms < 1)
+		timeout_ms = 1;
+	c->in_flight = true;
+	on_wire(r, 1);
+	if (model_is_tool(c->call.model))
+		tool_run(c, timeout_ms);
+	else
+		post(c, timeout_ms);
 }
 
 static void ring(struct run_call *c, reactor_fn *fn, int64_t delay_ms)
@@ -65,8 +76,8 @@ static void send_call(void *owner)
 	if (c->run->runs->stopping)
 		return;
 	if (trail_is_up(cfg->trail) && cfg->hooks->may_act(cfg->owner) &&
-	    credential_ready(c->service->credential))
-		post(c);
+	    (model_is_tool(c->call.model) || credential_ready(c->service->credential)))
+		begin_attempt(c);
 	else
 		ring(c, send_call, ASK_AGAIN_MS);
 }
@@ -152,7 +163,8 @@ void call_drop(struct run_call *c)
 	limit_cancel(c->wait);
 	timer_close(c->timer);
 	model_drop(c->transfer);
-	if (c->transfer)
+	child_cancel(c->child);
+	if (c->transfer || c->child)
 		on_wire(c->run, -1);
 	if (c->has_slot)
 		limit_return(c->service->limit, c->in_flight ? 0 : c->call.reserve_tokens);
@@ -184,7 +196,7 @@ static void feed(struct run_call *c, const struct http_reply *http, const struct
 			 .latency_ms = latency_ms,
 			 .n_maybe_billed = c->retry.n_maybe_billed};
 
-	if (http->status) {
+	if (http->status || http->body.p) {
 		buf_clear(&r->reply);
 		buf_str(&r->reply, http->body);
 		f.http = (struct http_reply){http->status, arena_str(r->arena, http->headers),
@@ -249,7 +261,7 @@ static void classify(struct arena *a, const struct run_call *c, enum sent sent,
 	*out = (struct reply){.usage = {.in = -1, .out = -1}, .retry_after_ms = -1};
 	if (sent == SENT_WHOLE) {
 		c->call.model->wire->reply(http, at_ms, a, out);
-		if (credential_is_quoted(c->service->credential, out->detail))
+		if (out->detail.p && credential_is_quoted(c->service->credential, out->detail))
 			out->detail = STR_OF("(it quotes the key)");
 		return;
 	}
@@ -295,7 +307,8 @@ static void tell_other_model(struct service *s, const struct reply *reply)
 }
 
 _Static_assert(STAGE_critic - STAGE_generator == ROLE_CRITIC - ROLE_GENERATOR &&
-		       STAGE_refiner - STAGE_generator == ROLE_REFINER - ROLE_GENERATOR,
+		       STAGE_refiner - STAGE_generator == ROLE_REFINER - ROLE_GENERATOR &&
+		       STAGE_tool - STAGE_generator == ROLE_TOOL - ROLE_GENERATOR,
 	       "the roles' stages are in their order");
 
 static void count_attempt(const struct run_call *c, enum reply_class class, int64_t latency_ms)
@@ -317,8 +330,8 @@ static int64_t unused_tokens(const struct run_call *c, const struct reply *reply
 	return used < reserve ? reserve - used : 0;
 }
 
-static void replied(void *owner, enum sent sent, const struct http_reply *http, int64_t latency_ms,
-		    const char *why)
+void call_replied(void *owner, enum sent sent, const struct http_reply *http, int64_t latency_ms,
+		  const char *why)
 {
 	static const struct http_reply none;
 	struct run_call *c = owner;

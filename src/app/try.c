@@ -49,15 +49,20 @@ static void print_issue(struct page *p, const struct issue *i)
 static void print_critique(struct page *p, const struct critique *c)
 {
 	if (!c->valid) {
-		page_printf(p, "  critique cannot be read: ");
+		page_printf(p, c->tool.p ? "  no answer: " : "  critique cannot be read: ");
 		page_line(p, c->fault);
+		page_printf(p, c->reasons.p ? "; " : "");
+		page_line(p, c->reasons);
 		page_printf(p, "\n");
 		return;
 	}
-	page_printf(p, "  critique: %s", c->pass ? "pass" : "fail");
-	if (c->score >= 0)
-		page_printf(p, ", score %lld", (long long)c->score);
-	page_printf(p, "\n");
+	if (c->tool.p)
+		page_printf(p, "  %.*s: %d found\n", STR_ARG(c->tool), c->n_issue);
+	else if (c->score >= 0)
+		page_printf(p, "  critique: %s, score %lld\n", c->pass ? "pass" : "fail",
+			    (long long)c->score);
+	else
+		page_printf(p, "  critique: %s\n", c->pass ? "pass" : "fail");
 	for (int i = 0; i < c->n_issue; i++)
 		print_issue(p, &c->issue[i]);
 }

@@ -48,6 +48,8 @@ static struct profiles *check_all(const struct inspection *c, struct settings *s
 		return NULL;
 	}
 	struct profiles *profiles = profiles_open(s, faults);
+	if (profiles)
+		preflight_tools(s, profiles, faults);
 	if (profiles && !c->offline)
 		preflight_providers(s, profiles, faults);
 	if (c->offline) {

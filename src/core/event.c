@@ -202,28 +202,32 @@ static void put_issue(struct json_out *o, const struct issue *i)
 	json_close(o, '}');
 }
 
-static void put_critiques(struct json_out *o, const struct history *h, bool with_texts)
+static void put_critique(struct json_out *o, const struct critique *c, bool with_texts)
 {
-	json_open(o, "critiques", '[');
-	for (int i = 0; i < h->n_critique; i++) {
-		const struct critique *c = &h->critique[i];
-
-		json_open(o, NULL, '{');
-		json_put_int(o, "draft_no", c->draft_no);
-		json_put_bool(o, "valid", c->valid);
-		put_some(o, "fault", c->fault);
-		if (c->valid) {
-			json_put_str(o, "verdict", str_c(c->pass ? "pass" : "fail"));
-			put_known(o, "score", c->score);
-		}
-		if (with_texts)
-			put_some(o, "reasons", c->reasons);
-		json_open(o, "issues", '[');
-		for (int j = 0; with_texts && j < c->n_issue; j++)
-			put_issue(o, &c->issue[j]);
-		json_close(o, ']');
-		json_close(o, '}');
+	json_open(o, NULL, '{');
+	put_some(o, "tool", c->tool);
+	json_put_int(o, "draft_no", c->draft_no);
+	json_put_bool(o, "valid", c->valid);
+	put_some(o, "fault", c->fault);
+	if (c->valid && !c->tool.p) {
+		json_put_str(o, "verdict", str_c(c->pass ? "pass" : "fail"));
+		put_known(o, "score", c->score);
 	}
+	if (with_texts)
+		put_some(o, "reasons", c->reasons);
+	json_open(o, "issues", '[');
+	for (int i = 0; with_texts && i < c->n_issue; i++)
+		put_issue(o, &c->issue[i]);
+	json_close(o, ']');
+	json_close(o, '}');
+}
+
+static void put_critiques(struct json_out *o, const char *key, const struct critique *c, int n,
+			  bool with_texts)
+{
+	json_open(o, key, '[');
+	for (int i = 0; i < n; i++)
+		put_critique(o, &c[i], with_texts);
 	json_close(o, ']');
 }
 
@@ -283,14 +287,17 @@ static void put_request(struct json_out *o, const struct ending *e)
 static void write_opened(const struct ending *e, const uint8_t event_id[UUID_BYTES],
 			 bool with_texts, struct arena *a, struct buf *out)
 {
+	const struct history *h = e->history;
 	struct json_out o = {out, false};
 
 	json_open(&o, NULL, '{');
 	put_head(&o, e, "opened", event_id);
 	if (with_texts)
 		put_request(&o, e);
-	put_drafts(&o, e->history, with_texts);
-	put_critiques(&o, e->history, with_texts);
+	put_drafts(&o, h, with_texts);
+	put_critiques(&o, "critiques", h->critique, h->n_critique, with_texts);
+	if (h->n_examination)
+		put_critiques(&o, "tools", h->examination, h->n_examination, with_texts);
 	if (with_texts)
 		put_diff(&o, e, a);
 	else

@@ -1,5 +1,7 @@
 #include "core/history.h"
 
+#include "core/ground.h"
+
 #include "base/text.h"
 
 /* ---- drafts ---- */
@@ -102,7 +104,9 @@ const struct issue *history_actionable(const struct history *h, struct arena *a,
 {
 	const struct draft *d = &h->draft[draft_no];
 	const struct critique *c = history_critique_of(h, draft_no);
-	struct issue *all = arena_array(a, struct issue, d->n_result + (c ? c->n_issue : 0));
+	const int n_found = ground_findings(h, draft_no, p->severity_threshold, NULL);
+	struct issue *all =
+		arena_array(a, struct issue, d->n_result + n_found + (c ? c->n_issue : 0));
 
 	*n = 0;
 	for (int i = 0; i < d->n_result; i++) {
@@ -111,6 +115,7 @@ const struct issue *history_actionable(const struct history *h, struct arena *a,
 		all[*n] = issue_of_check(a, &d->result[i], p->severity_threshold);
 		*n += all[*n].severity >= p->severity_threshold;
 	}
+	*n += ground_findings(h, draft_no, p->severity_threshold, &all[*n]);
 	for (int i = 0; c && i < c->n_issue; i++)
 		if (c->issue[i].severity >= p->severity_threshold)
 			all[(*n)++] = c->issue[i];

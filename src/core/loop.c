@@ -5,6 +5,7 @@
 #include "core/loop.h"
 
 #include "core/cost.h"
+#include "core/ground.h"
 #include "stuck.h"
 
 struct loop {
@@ -88,8 +89,9 @@ static void open_call(struct loop *l, struct loop_output *out, struct call *c)
 static void ask(struct loop *l, const struct fact *f, struct loop_output *out, struct call c)
 {
 	c.no = l->history.n_calls;
-	c.model = &l->profile->model[c.role];
-	if (!c.max_output_tokens)
+	if (!c.model)
+		c.model = &l->profile->model[c.role];
+	if (!c.max_output_tokens && c.role != ROLE_TOOL)
 		c.max_output_tokens = l->profile->output_tokens[c.role];
 	const int64_t bytes = prompt_bytes(l, &c);
 	c.reserve_tokens = reserve_tokens(c.model, bytes, c.max_output_tokens);
@@ -126,6 +128,51 @@ static struct draft *add_draft(struct loop *l, struct loop_output *out, const st
 	return d;
 }
 
+/* A draft that every tool has examined. */
+static void examined(struct loop *l, const struct fact *f, const struct draft *d,
+		     struct loop_output *out)
+{
+	const struct profile *p = l->profile;
+	const bool written = d->from < 0, oneshot = written && p->mode == MODE_ONESHOT;
+
+	if (oneshot &&
+	    (d->n_hard_failed || ground_findings(&l->history, d->no, p->severity_threshold, NULL)))
+		give_up(l, out, STOP_checks_failed);
+	else if (oneshot)
+		accept(l, out, STOP_oneshot, d->no);
+	else if (written && l->job->stakes == STAKES_LOW && !d->n_failed && p->gate &&
+		 d->confidence_permille >= p->gate_permille &&
+		 !ground_findings(&l->history, d->no, 1, NULL))
+		accept(l, out, STOP_confidence_gate, d->no);
+	else
+		ask(l, f, out, (struct call){.role = ROLE_CRITIC, .draft_no = d->no});
+}
+
+static void examine_next(struct loop *l, const struct fact *f, const struct draft *d,
+			 struct loop_output *out)
+{
+	const int i = ground_next(l->profile, &l->history, d->no);
+
+	if (i == l->profile->n_tool)
+		examined(l, f, d, out);
+	else
+		ask(l, f, out,
+		    (struct call){.role = ROLE_TOOL,
+				  .draft_no = d->no,
+				  .model = &l->profile->tool[i].model});
+}
+
+/* Its answer, or that it has none: then nothing passes. */
+static void tool_ended(struct loop *l, const struct fact *f, const struct call *c,
+		       struct loop_output *out)
+{
+	out->critique = ground_take(l->arena, l->profile, &l->history, c, &f->reply);
+	if (out->critique->valid)
+		examine_next(l, f, &l->history.draft[c->draft_no], out);
+	else
+		give_up(l, out, STOP_request_failed);
+}
+
 static void generated(struct loop *l, const struct fact *f, const struct call *c,
 		      struct loop_output *out)
 {
@@ -137,15 +184,7 @@ static void generated(struct loop *l, const struct fact *f, const struct call *c
 		return;
 	}
 	d = add_draft(l, out, &answer, -1);
-	if (l->profile->mode == MODE_ONESHOT && d->n_hard_failed)
-		give_up(l, out, STOP_checks_failed);
-	else if (l->profile->mode == MODE_ONESHOT)
-		accept(l, out, STOP_oneshot, d->no);
-	else if (l->job->stakes == STAKES_LOW && !d->n_failed && l->profile->gate &&
-		 answer.confidence_permille >= l->profile->gate_permille)
-		accept(l, out, STOP_confidence_gate, d->no);
-	else
-		ask(l, f, out, (struct call){.role = ROLE_CRITIC, .draft_no = d->no});
+	examine_next(l, f, d, out);
 }
 
 /* A critique that could be read: pass, ask once more, stop, or refine. */
@@ -209,7 +248,7 @@ static void refined(struct loop *l, const struct fact *f, const struct call *c,
 	if (why != STOP_NONE)
 		give_up(l, out, why);
 	else
-		ask(l, f, out, (struct call){.role = ROLE_CRITIC, .draft_no = d->no});
+		examine_next(l, f, d, out);
 }
 
 /* ---- facts ---- */
@@ -258,8 +297,10 @@ static void replied(struct loop *l, const struct fact *f, const struct call *c,
 			generated(l, f, c, out);
 		else if (c->role == ROLE_CRITIC)
 			critiqued(l, f, c, out);
-		else
+		else if (c->role == ROLE_REFINER)
 			refined(l, f, c, out);
+		else
+			tool_ended(l, f, c, out);
 		return;
 	default:
 		give_up(l, out, STOP_refused);
@@ -267,10 +308,13 @@ static void replied(struct loop *l, const struct fact *f, const struct call *c,
 }
 
 /* The driver stopped trying: because a cap forbids one more attempt, or for the request itself. */
-static void failed(struct loop *l, const struct call *c, struct loop_output *out)
+static void failed(struct loop *l, const struct fact *f, const struct call *c,
+		   struct loop_output *out)
 {
 	const enum stop_reason why = guard(l, c, 1, l->history.active_ms);
 
+	if (c->role == ROLE_TOOL)
+		out->critique = ground_take(l->arena, l->profile, &l->history, c, &f->reply);
 	give_up(l, out, why != STOP_NONE ? why : STOP_request_failed);
 }
 
@@ -319,13 +363,13 @@ static bool answered(struct loop *l, const struct fact *f, struct loop_output *o
 	if (f->type == FACT_replied)
 		replied(l, f, &c, out);
 	else
-		failed(l, &c, out);
+		failed(l, f, &c, out);
 	return true;
 }
 
 enum status loop_step(struct loop *l, const struct fact *f, struct loop_output *out)
 {
-	*out = (struct loop_output){.step_no = l->n_step, .role = N_ROLES};
+	*out = (struct loop_output){.step_no = l->n_step, .role = ROLE_NONE};
 	if (l->finished || (f->type == FACT_started) != (l->n_step == 0))
 		return ST_DIVERGED;
 	if (f->active_ms > l->history.active_ms)
@@ -387,6 +431,8 @@ void loop_prompt(const struct loop *l, const struct call *c, struct prompt *out)
 {
 	struct prompt_parts parts = {.again = c->again};
 
+	if (c->role == ROLE_TOOL)
+		return;
 	if (c->draft_no >= 0) {
 		const struct draft *d = &l->history.draft[c->draft_no];
 		parts.draft = d->text;
@@ -394,6 +440,9 @@ void loop_prompt(const struct loop *l, const struct call *c, struct prompt *out)
 		parts.n_field = d->n_field;
 		parts.result = d->result;
 		parts.n_result = d->n_result;
+		parts.examination = l->history.examination;
+		parts.n_examination = l->history.n_examination;
+		parts.draft_no = c->draft_no;
 	}
 	if (c->role == ROLE_REFINER)
 		parts.issue = history_actionable(&l->history, l->arena, l->profile, c->draft_no,

@@ -2,6 +2,7 @@
 
 #include "core/form.h"
 #include "core/prompt.h"
+#include "core/tool.h"
 #include "core/wire.h"
 
 #include <inttypes.h>
@@ -17,7 +18,7 @@ enum { VERSION = 1, NAME_BYTES_MAX = 64, FIELD_BYTES_MAX = 40, ITERATIONS_UNASKE
 static const char *const mode_names[] = {"oneshot", "critic_refiner", "reflect", NULL};
 static const char *const critique_names[] = {"json", "plain_issues", "text", NULL};
 static const char *const pass_names[] = {"verdict_and_score", "no_actionable_issues", NULL};
-static const char *const role_names[] = {"generator", "critic", "refiner", NULL};
+static const char *const role_names[] = {"generator", "critic", "refiner", "tool", NULL};
 static const char *const stakes_names[] = {"low", "normal", "high", NULL};
 static const char *const language_names[] = {"en", "ja", NULL};
 const char *const sampling_names[] = {"send", "omit", "reject", NULL};
@@ -127,7 +128,7 @@ static const struct member profile_fields[] = {
 	INT(profile, severity_threshold, 1, 5),
 	FIELD(INTEGER, "gate_permille", AT(profile, gate_permille), RANGE(0, 1000), .nullable = true),
 	ALONE("categories"), ALONE("checks"), ALONE("constraints"), ALONE("fields"), ALONE("iterations_over_3"), ALONE("limits"),
-	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("version"),
+	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("tools"), ALONE("version"),
 	{.key = NULL},
 };
 static const struct member role_fields[] = {ALONE("generator"), ALONE("critic"), ALONE("refiner"), {.key = NULL}};
@@ -545,6 +546,7 @@ static void read_all(const struct reader *r, const struct json *o, struct profil
 	if (json_get(o, "fields"))
 		out->field = read_texts(r, o, "fields", 1, &out->n_field);
 	read_checks(r, o, out);
+	out->tool = tools_read(r->a, json_get(o, "tools"), &out->n_tool, r->faults);
 	if (r->faults->n == n_before)
 		check_fields(r, out);
 	if (r->faults->n == n_before)

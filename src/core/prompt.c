@@ -198,37 +198,82 @@ static void put_draft(struct rendering *r)
 	}
 }
 
-static int count_red(const struct prompt_parts *parts)
+static void put_red_checks(struct rendering *r, bool *first)
 {
-	int n = 0;
-
-	for (int i = 0; i < parts->n_result; i++)
-		n += !parts->result[i].ok;
-	return n;
-}
-
-/* Evidence for the critic: what the machine found wrong. */
-static void put_checks(struct rendering *r)
-{
-	const struct prompt_parts *parts = r->parts;
-	bool first = true;
-
-	if (count_red(parts) == 0) {
-		say(r, "All checks are green.", "すべてのチェックに合格しています。");
-		return;
-	}
-	open_fence(r);
-	for (int i = 0; i < parts->n_result; i++) {
-		const struct check_result *result = &parts->result[i];
+	for (int i = 0; i < r->parts->n_result; i++) {
+		const struct check_result *result = &r->parts->result[i];
 		if (result->ok)
 			continue;
-		put_item(r, first);
-		first = false;
+		put_item(r, *first);
+		*first = false;
 		buf_printf(r->out, "%.*s (%sseverity %" PRId64 "): ", STR_ARG(result->check->name),
 			   result->check->hard ? "hard, " : "", result->check->severity);
 		buf_str(r->out, result->detail);
 	}
+}
+
+static void put_finding(struct rendering *r, const struct issue *issue, bool *first)
+{
+	put_item(r, *first);
+	*first = false;
+	buf_str(r->out, issue->category);
+	buf_printf(r->out, " (severity %" PRId64 "): ", issue->severity);
+	buf_str(r->out, issue->suggestion);
+	if (!issue->snippet.n)
+		return;
+	buf_puts(r->out, "\n  snippet: ");
+	buf_str(r->out, issue->snippet);
+}
+
+/* The i-th examination, if it is of the draft shown. */
+static const struct critique *examination(const struct rendering *r, int i)
+{
+	const struct critique *e = &r->parts->examination[i];
+
+	return e->draft_no == r->parts->draft_no ? e : NULL;
+}
+
+/* The tools are the profile's, so their names are ours. */
+static void put_tools_content(struct rendering *r)
+{
+	const struct critique *e;
+	int n = 0;
+
+	for (int i = 0; i < r->parts->n_examination; i++) {
+		if (!(e = examination(r, i)) || e->n_issue)
+			continue;
+		if (n++ == 0)
+			say(r, "\nTools that found nothing: ", "\n指摘のなかったツール: ");
+		else
+			buf_puts(r->out, ", ");
+		buf_str(r->out, e->tool);
+	}
+}
+
+/* Evidence for the critic: what machines found wrong, and which looked and found nothing. */
+static void put_checks(struct rendering *r)
+{
+	const struct prompt_parts *parts = r->parts;
+	const struct critique *e;
+	bool first = true;
+	int n = parts->n_result;
+
+	for (int i = 0; i < parts->n_result; i++)
+		n -= parts->result[i].ok;
+	for (int i = 0; i < parts->n_examination; i++)
+		n += (e = examination(r, i)) ? e->n_issue : 0;
+	if (n == 0) {
+		say(r, "All checks are green.", "すべてのチェックに合格しています。");
+		put_tools_content(r);
+		return;
+	}
+	open_fence(r);
+	put_red_checks(r, &first);
+	for (int i = 0; i < parts->n_examination; i++)
+		for (int k = 0; (e = examination(r, i)) && k < e->n_issue; k++)
+			put_finding(r, &e->issue[k], &first);
 	close_fence(r);
+	put_tools_content(r);
 }
 
 static void put_issues(struct rendering *r)

@@ -130,9 +130,9 @@ static const struct critique_row *critique_made(struct arena *a, const struct jo
 				   .valid = c->valid,
 				   .fault = c->fault,
 				   .score = or_null(c->score),
-				   .verdict = str_c(!c->valid ? NULL
-						    : c->pass ? "pass"
-							      : "fail"),
+				   .verdict = str_c(!c->valid || c->tool.p ? NULL
+						    : c->pass		   ? "pass"
+									   : "fail"),
 				   .reasons = c->reasons,
 				   .n_issue = c->n_issue,
 				   .n_ignored = c->n_ignored,
@@ -223,12 +223,12 @@ static void fill_fact(const struct fact *f, struct step_row *r)
 static void fill_reply(const struct fact *f, const struct loop_output *out, struct step_row *r)
 {
 	const bool about_call = f->type == FACT_replied || f->type == FACT_call_failed;
-	const bool has_http = about_call && f->http.status > 0;
+	const bool has_http = about_call && (f->http.status > 0 || f->http.body.p);
 
 	r->call_no = about_call ? f->call_no : ROW_NULL;
 	r->n_maybe_billed = about_call ? f->n_maybe_billed : 0;
 	r->latency_ms = about_call ? f->latency_ms : ROW_NULL;
-	r->http_status = has_http ? f->http.status : ROW_NULL;
+	r->http_status = about_call && f->http.status > 0 ? f->http.status : ROW_NULL;
 	r->tokens_in = r->tokens_cached = r->tokens_out = ROW_NULL;
 	if (about_call) {
 		r->role = str_c(role_name(out->role));
@@ -340,8 +340,9 @@ enum status step_fact(struct arena *a, const struct step_row *r, const struct mo
 	if (f->reply.class == N_REPLY_CLASSES)
 		return err_set(err, ST_DIVERGED, "step %d: no class \"%.*s\"", (int)r->step_no,
 			       STR_ARG(r->class));
-	if (r->http_status != ROW_NULL) {
-		f->http = (struct http_reply){(int)r->http_status, r->headers, r->reply, r->whole};
+	if (r->http_status != ROW_NULL || r->reply.p) {
+		const int status = r->http_status == ROW_NULL ? 0 : (int)r->http_status;
+		f->http = (struct http_reply){status, r->headers, r->reply, r->whole};
 		model->wire->reply(&f->http, f->at_ms, a, &f->reply);
 	}
 	return ST_OK;

@@ -82,6 +82,15 @@ static struct http_reply failure(enum reply_class class)
 	return http;
 }
 
+/* What a tool's run gave. */
+static struct http_reply run_of(const struct trace_step *s)
+{
+	if (s->type == FACT_replied)
+		return (struct http_reply){.body = s->reply.text, .whole = true};
+	return (struct http_reply){
+		.body = str_c(s->class == REPLY_rejected ? "it ended with status 3" : NULL)};
+}
+
 static bool make_fact(struct play *p, const struct trace_step *s, struct fact *f)
 {
 	const struct call *c = open_call(p, s->call_no);
@@ -103,8 +112,10 @@ static bool make_fact(struct play *p, const struct trace_step *s, struct fact *f
 	if (!reply.model.p)
 		reply.model = c->model->id;
 	f->reply.class = s->class;
-	f->http = s->type == FACT_replied ? case_completion(p->a, &reply) : failure(s->class);
-	if (f->http.status)
+	f->http = model_is_tool(c->model)   ? run_of(s)
+		  : s->type == FACT_replied ? case_completion(p->a, &reply)
+					    : failure(s->class);
+	if (f->http.status || f->http.body.p)
 		c->model->wire->reply(&f->http, f->at_ms, p->a, &f->reply);
 	if (s->type == FACT_call_failed && f->reply.class != s->class)
 		return wrong(p, s->line, "it reads as %s", reply_class_name(f->reply.class));

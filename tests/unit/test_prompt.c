@@ -358,7 +358,7 @@ static void a_text_that_knows_the_key_gets_another_one(void **state)
 {
 	struct profile p = of_template("s\n--- user ---\n{{task}}\n{{draft}}");
 	struct job j = job;
-	struct prompt_parts with = {.draft = {NULL, 0}};
+	struct prompt_parts with = {.again = false};
 	struct arena *a = arena_new();
 	struct prompt prompt;
 	char key0[25], key1[25], key2[25];
