@@ -22,7 +22,7 @@
  *
  * All checks of a text share CHECK_WORK_MAX, so that no draft holds up other jobs: to fold it, once for all terms, costs 24 for each
  * byte and 100 more for one that is slow (base/text.h), so does the value of a variable; a term 1 for each byte of the text, 8 if it
- * stands in longer words; a length 24 a byte of the text, `json` 8; IFEval's 8 to 96, and what language_work() says; a regex 64 a step and
+ * stands in longer words; a length 24 a byte of the text, `json` 8; IFEval's 8 to 128, and what language_work() says; a regex 64 a step and
  * 1 a byte passed. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms, or 130 lengths.
  */
 #ifndef CORE_CHECK_H
@@ -81,6 +81,13 @@ struct check_type {
 /* One check from JSON; lives in @a. */
 enum status check_read(struct arena *a, const struct json *spec, struct check *out,
 		       struct err *err) MUST_CHECK;
+
+/* A list of them, no name twice. */
+enum status check_read_list(struct arena *a, const struct json *array, const struct check **out,
+			    int *n, struct err *err) MUST_CHECK;
+
+/* NULL: none has the name. */
+const struct check *check_named(const struct check *, int n, struct str name);
 
 void check_run(struct arena *a, const struct check *, const struct job *, struct checked *,
 	       struct check_result *out);

@@ -129,6 +129,31 @@ enum status check_read(struct arena *a, const struct json *spec, struct check *o
 	return status;
 }
 
+const struct check *check_named(const struct check *check, int n, struct str name)
+{
+	for (int i = 0; i < n; i++)
+		if (str_eq(check[i].name, name))
+			return &check[i];
+	return NULL;
+}
+
+enum status check_read_list(struct arena *a, const struct json *array, const struct check **out,
+			    int *n, struct err *err)
+{
+	struct check *check = arena_array(a, struct check, json_size(array));
+
+	*out = check;
+	for (*n = 0; *n < (int)json_size(array); ++*n) {
+		if (check_read(a, json_item(array, (size_t)*n), &check[*n], err) != ST_OK) {
+			err_at(err, "/%d: ", *n);
+			return ST_INVALID;
+		}
+		if (check_named(check, *n, check[*n].name))
+			return err_set(err, ST_INVALID, "/%d/name: stands there twice", *n);
+	}
+	return ST_OK;
+}
+
 void check_run(struct arena *a, const struct check *check, const struct job *job,
 	       struct checked *checked, struct check_result *out)
 {

@@ -3,6 +3,8 @@
 #include "check_parts.h"
 #include "count.h"
 
+enum { WORD_WORK = 2 }; /* for each byte of the word, too */
+
 enum relation { AT_LEAST, LESS_THAN, EXACTLY, AS_ASKED };
 
 struct counted {
@@ -17,25 +19,25 @@ struct counted {
 
 /* clang-format off */
 static const struct counted all[] = {
-	{"keywords:frequency", count_word, 16, "frequency", "relation", "keyword", AS_ASKED,
+	{"keywords:frequency", count_word, 24, "frequency", "relation", "keyword", AS_ASKED,
 	 "time", "times", "", "の出現回数"},
-	{"keywords:letter_frequency", count_letter, 8, "let_frequency", "let_relation", "letter", AS_ASKED,
+	{"keywords:letter_frequency", count_letter, 24, "let_frequency", "let_relation", "letter", AS_ASKED,
 	 "time the letter", "times the letter", "", "の文字の出現回数"},
-	{"length_constraints:number_words", count_words, 24, "num_words", "relation", NULL, AS_ASKED,
+	{"length_constraints:number_words", count_words, 16, "num_words", "relation", NULL, AS_ASKED,
 	 "word", "words", "", "単語の数"},
-	{"length_constraints:number_sentences", count_sentences, 48, "num_sentences", "relation", NULL, AS_ASKED,
+	{"length_constraints:number_sentences", count_sentences, 64, "num_sentences", "relation", NULL, AS_ASKED,
 	 "sentence", "sentences", "", "文の数"},
-	{"length_constraints:number_paragraphs", count_paragraphs, 8, "num_paragraphs", NULL, NULL, EXACTLY,
+	{"length_constraints:number_paragraphs", count_paragraphs, 16, "num_paragraphs", NULL, NULL, EXACTLY,
 	 "paragraph", "paragraphs", ", parted by *** alone", "段落(***で区切る)の数"},
 	{"detectable_content:number_placeholders", count_placeholders, 8, "num_placeholders", NULL, NULL, AT_LEAST,
 	 "placeholder", "placeholders", " in square brackets, like [address]", "角括弧のプレースホルダー([address]など)の数"},
 	{"detectable_format:number_bullet_lists", count_bullets, 8, "num_bullets", NULL, NULL, EXACTLY,
 	 "bullet point", "bullet points", ", lines that begin with \"* \"", "箇条書き(「* 」で始まる行)の数"},
-	{"detectable_format:number_highlighted_sections", count_highlights, 8, "num_highlights", NULL, NULL, AT_LEAST,
+	{"detectable_format:number_highlighted_sections", count_highlights, 32, "num_highlights", NULL, NULL, AT_LEAST,
 	 "highlighted passage", "highlighted passages", ", like *this*", "強調した箇所(*このように*)の数"},
 	{"detectable_format:multiple_sections", count_sections, 8, "num_sections", NULL, "section_spliter", AT_LEAST,
 	 "section with the heading", "sections with the heading", " and its number", "と番号を見出しとする節の数"},
-	{"change_case:capital_word_frequency", count_capitals, 96, "capital_frequency", "capital_relation", NULL, AS_ASKED,
+	{"change_case:capital_word_frequency", count_capitals, 128, "capital_frequency", "capital_relation", NULL, AS_ASKED,
 	 "word in all capitals", "words in all capitals", "", "すべて大文字の単語の数"},
 };
 /* clang-format on */
@@ -125,7 +127,7 @@ static void run_counted(struct arena *scratch, const void *data, const struct jo
 	struct count c = {.scratch = scratch, .text = checked->text, .word = args->word, .at = -1};
 	struct buf detail = BUF(CHECK_DETAIL_BYTES_MAX + 100);
 
-	if (!check_begins(checked, args->what->byte_work, out))
+	if (!check_begins(checked, args->what->byte_work + WORD_WORK * (int64_t)args->word.n, out))
 		return;
 	c.max = args->relation == AT_LEAST    ? INT64_MAX
 		: args->relation == LESS_THAN ? args->n - 1

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-enum { WORK = 8, LOWER_WORK = 16 };
+enum { WORK = 8, LOWER_WORK = 16, STEPS_WORK = 32 };
 
 struct phrase {
 	struct str text, lower;
@@ -119,7 +119,7 @@ static void run_postscript(struct arena *scratch, const void *args, const struct
 	static const char *const ps[] = {"p.", "s.", NULL}, *const pps[] = {"p.", "p.", "s", NULL};
 	const struct phrase *marker = args;
 
-	if (!check_begins(checked, LOWER_WORK, out))
+	if (!check_begins(checked, STEPS_WORK, out))
 		return;
 	struct str text = text_lower(scratch, checked->text);
 	if (str_is(marker->text, "P.S."))

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-enum { WORK = 8 };
+enum { WORK = 16 };
 
 static int64_t find(struct str text, const char *what)
 {

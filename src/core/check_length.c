@@ -6,7 +6,7 @@
 enum { BYTE_WORK = 24 };
 
 struct length {
-	int64_t min, max; /* both included; max COUNT_MAX = none is set */
+	int64_t min, max; /* both included; max INT64_MAX = none is set */
 };
 
 struct unit {
@@ -22,7 +22,7 @@ static enum status read_length(struct arena *a, const struct json *spec, const v
 {
 	struct length *length = arena_alloc(a, sizeof(*length));
 
-	length->max = COUNT_MAX;
+	length->max = INT64_MAX;
 	if (!json_get(spec, "min") && !json_get(spec, "max"))
 		return err_set(err, ST_INVALID, "needs \"min\", \"max\" or both");
 	enum status status = ST_OK;
@@ -61,7 +61,7 @@ static void run_length(struct arena *a, const void *args, struct checked *checke
 
 static void phrase_english(const struct length *length, const struct unit *unit, struct buf *out)
 {
-	bool exact = length->min == length->max, open = length->max == COUNT_MAX;
+	bool exact = length->min == length->max, open = length->max == INT64_MAX;
 	int64_t last = open ? length->min : length->max;
 
 	buf_puts(out, "Length: ");
@@ -81,7 +81,7 @@ static void phrase_english(const struct length *length, const struct unit *unit,
 
 static void phrase_japanese(const struct length *length, const struct unit *unit, struct buf *out)
 {
-	bool exact = length->min == length->max, open = length->max == COUNT_MAX;
+	bool exact = length->min == length->max, open = length->max == INT64_MAX;
 
 	buf_puts(out, exact ? "長さはちょうど" : "長さは");
 	if (!exact && !open && length->min > 0) {

@@ -72,32 +72,13 @@ static void read_sources(struct arena *a, const struct json *array, struct job *
 	job->n_source = (int)n;
 }
 
-static const struct check *check_named(const struct check *check, int n, struct str name)
-{
-	for (int i = 0; i < n; i++)
-		if (str_eq(check[i].name, name))
-			return &check[i];
-	return NULL;
-}
-
 static enum dead_reason read_checks(struct arena *a, const struct json *array, struct job *job,
 				    struct err *err)
 {
-	int n = (int)json_size(array);
-	struct check *check = arena_array(a, struct check, n);
-
-	for (int i = 0; i < n; i++) {
-		if (check_read(a, json_item(array, (size_t)i), &check[i], err) != ST_OK) {
-			err_at(err, "#/checks/%d: ", i);
-			return DEAD_out_of_range;
-		}
-		if (check_named(check, i, check[i].name))
-			return ERR_SET(err, DEAD_out_of_range,
-				       "#/checks/%d/name: stands there twice", i);
-	}
-	job->check = check;
-	job->n_check = n;
-	return DEAD_NONE;
+	if (check_read_list(a, array, &job->check, &job->n_check, err) == ST_OK)
+		return DEAD_NONE;
+	err_at(err, "#/checks");
+	return DEAD_out_of_range;
 }
 
 static void read_limits(const struct json *limits, struct limits *out)

@@ -77,20 +77,48 @@ static bool is_abbreviation(struct str word)
 
 /* ---- tokens ---- */
 
-static bool is_one_of(char c, const char *set)
-{
-	return c && strchr(set, c) != NULL;
-}
+enum kind { STOP = 1, MARK = 2, NO_BEGIN = 4, SPACE = 8, CLOSING = 16, INNER = 32 };
 
-/* What can be no part of a word. */
-static bool is_mark(char c)
+/* What ASCII is: what might end a sentence; no part of a word; a token of its own where a word might begin; white space; what closes
+ * quotations and brackets; no begin of a sentence. */
+static const unsigned char kinds[256] = {
+	['.'] = STOP | INNER,
+	['?'] = STOP | MARK | INNER,
+	['!'] = STOP | MARK | INNER,
+	[')'] = MARK | NO_BEGIN | CLOSING,
+	['"'] = MARK | NO_BEGIN | CLOSING,
+	[';'] = MARK | NO_BEGIN | INNER,
+	['}'] = MARK | NO_BEGIN | CLOSING,
+	[']'] = MARK | NO_BEGIN | CLOSING,
+	['*'] = MARK | NO_BEGIN,
+	[':'] = MARK | NO_BEGIN | INNER,
+	['@'] = MARK | NO_BEGIN,
+	['\''] = MARK | CLOSING,
+	['('] = MARK | NO_BEGIN,
+	['{'] = MARK | NO_BEGIN,
+	['['] = MARK | NO_BEGIN,
+	['`'] = NO_BEGIN,
+	['&'] = NO_BEGIN,
+	['#'] = NO_BEGIN,
+	['-'] = NO_BEGIN,
+	[','] = NO_BEGIN | INNER,
+	[' '] = SPACE,
+	['\t'] = SPACE,
+	['\n'] = SPACE,
+	['\r'] = SPACE,
+	['\v'] = SPACE,
+	['\f'] = SPACE,
+};
+
+static bool is(char c, enum kind kind)
 {
-	return is_one_of(c, ")\";}]*:@'({[?!");
+	return kinds[(unsigned char)c] & kind;
 }
 
 static bool space_at(struct str s, size_t at)
 {
-	return text_is_space(text_next(s, &at));
+	return (unsigned char)s.p[at] < 0x80 ? is(s.p[at], SPACE)
+					     : text_is_space(text_next(s, &at));
 }
 
 static size_t skip_space(struct str s, size_t at)
@@ -108,7 +136,7 @@ static bool is_run(struct str s, size_t at)
 
 static bool word_ends(struct str s, size_t at)
 {
-	return at >= s.n || is_mark(s.p[at]) || is_run(s, at) || space_at(s, at);
+	return at >= s.n || is(s.p[at], MARK) || is_run(s, at) || space_at(s, at);
 }
 
 static bool token_next(struct str s, size_t *at, struct str *out)
@@ -121,7 +149,7 @@ static bool token_next(struct str s, size_t *at, struct str *out)
 		while (to < s.n && s.p[to] == s.p[from])
 			to++;
 	} else {
-		const bool is_word = !is_one_of(s.p[from], "(\"`{[:;&#*@)}]-,");
+		const bool is_word = !is(s.p[from], NO_BEGIN);
 		do
 			(void)text_next(s, &to);
 		while (is_word && !word_ends(s, to) && !(s.p[to] == ',' && word_ends(s, to + 1)));
@@ -134,7 +162,7 @@ static bool token_next(struct str s, size_t *at, struct str *out)
 struct token {
 	struct str s, word; /* word: without the stop that ends it */
 	bool ends;	    /* a sentence, by itself */
-	bool has_stop, is_short, is_dots, is_initial, is_number;
+	bool has_stop, is_short, is_dots, is_initial, is_number; /* the last four: with a stop */
 };
 
 /* -1,234.5 with or without a stop */
@@ -143,11 +171,11 @@ static bool is_number(struct str s)
 	size_t at = s.n && s.p[0] == '-' ? 1 : 0;
 	int32_t c;
 
-	at += at < s.n && is_one_of(s.p[at], ".,");
+	at += at < s.n && (s.p[at] == '.' || s.p[at] == ',');
 	if (!text_is_digit(text_next(s, &at)))
 		return false;
 	while ((c = text_next(s, &at)) >= 0) {
-		if (!text_is_digit(c) && !(c < 0x80 && is_one_of((char)c, ",.-")))
+		if (!text_is_digit(c) && c != ',' && c != '.' && c != '-')
 			return false;
 	}
 	return true;
@@ -163,18 +191,19 @@ static bool is_initial(struct str word)
 
 static struct token token_of(struct str s)
 {
-	struct token t = {.s = s, .word = s};
+	struct token t = {.s = s, .word = s, .has_stop = s.p[s.n - 1] == '.'};
 
-	t.has_stop = s.p[s.n - 1] == '.';
-	if (t.has_stop && s.n > 1)
+	if (s.n == 1) {
+		t.ends = is(s.p[0], STOP);
+	} else if (t.has_stop && s.p[s.n - 2] == '.') {
+		t.is_dots = true;
+	} else if (t.has_stop) {
 		t.word = str_sub(s, 0, s.n - 1);
-	t.is_dots = s.n > 1 && str_only(s, ".");
-	if (t.has_stop && s.n > 1 && s.p[s.n - 2] != '.')
 		t.is_short = is_abbreviation(t.word);
-	t.ends = (s.n == 1 && is_one_of(s.p[0], ".?!")) ||
-		 (t.has_stop && s.n > 1 && s.p[s.n - 2] != '.' && !t.is_short);
-	t.is_initial = t.has_stop && s.n > 1 && is_initial(t.word);
-	t.is_number = t.has_stop && is_number(s);
+		t.is_initial = is_initial(t.word);
+		t.is_number = is_number(s);
+		t.ends = !t.is_short;
+	}
 	return t;
 }
 
@@ -184,14 +213,12 @@ static bool ends_before(const struct token *t, const struct token *next)
 	size_t at = 0;
 	const int32_t first = text_next(next->s, &at);
 	const struct str word = next->ends ? next->word : next->s;
-	const bool starts = text_is_upper(first) && IS_AMONG(word, starter);
-	const bool goes_on =
-		text_is_lower(first) || (next->s.n == 1 && is_one_of(next->s.p[0], ";:,.!?"));
+	const bool goes_on = text_is_lower(first) || (next->s.n == 1 && is(next->s.p[0], INNER));
 
 	if (t->is_initial)
-		return t->ends && !goes_on && (starts || !text_is_upper(first));
+		return t->ends && !goes_on && (!text_is_upper(first) || IS_AMONG(word, starter));
 	if (t->is_short || t->is_dots)
-		return starts;
+		return text_is_upper(first) && IS_AMONG(word, starter);
 	if (t->is_number)
 		return !goes_on && !IS_AMONG(word, after_number);
 	return t->ends;
@@ -216,11 +243,11 @@ static bool any_ends(struct str s)
  * tells whether it does. */
 static bool may_end(struct str s, size_t at, size_t *next, size_t *to)
 {
-	if (!is_one_of(s.p[at], ".?!") || ++at >= s.n)
+	if (!is(s.p[at], STOP) || ++at >= s.n)
 		return false;
 	*next = at;
 	*to = at + 1;
-	if (is_mark(s.p[at]))
+	if (is(s.p[at], MARK))
 		return true;
 	*next = *to = skip_space(s, at);
 	if (*next == at || *next >= s.n)
@@ -232,7 +259,7 @@ static bool may_end(struct str s, size_t at, size_t *next, size_t *to)
 
 static bool begins_chunk(const struct sentences *s)
 {
-	return s->at == 0 || is_one_of(s->text.p[s->at - 1], " \t\n\r\v\f");
+	return s->at == 0 || is(s->text.p[s->at - 1], SPACE);
 }
 
 static bool ends_here(const struct sentences *s, size_t to)
@@ -275,7 +302,7 @@ static size_t closing(struct str s)
 {
 	size_t n = 0;
 
-	while (n < s.n && is_one_of(s.p[n], "\"')]}"))
+	while (n < s.n && is(s.p[n], CLOSING))
 		n++;
 	return n == s.n || space_at(s, n) || (s.p[n] == '-' && is_run(s, n)) ? n : 0;
 }

@@ -8,6 +8,11 @@ static bool is_one_of(int32_t c, const char *set)
 	return c > 0 && c < 0x80 && strchr(set, c) != NULL;
 }
 
+static bool is_ascii_letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
 static int32_t code_point(struct str s, size_t at)
 {
 	return text_next(s, &at);
@@ -40,16 +45,23 @@ static bool is_lone_letter(struct str s, size_t at)
 /* The bytes at @at that part tokens: white space, and marks that are tokens of their own; 0: they belong to a word. */
 static size_t gap(struct str s, size_t at)
 {
-	const size_t from = at;
-	const int32_t c = text_next(s, &at), next = code_point(s, at);
-	bool parts = text_is_space(c) || is_quote(c) || is_one_of(c, "\"`;@#$%&?!*()[]{}<>");
+	size_t end = at;
+	const int32_t c = text_next(s, &end), next = code_point(s, end);
 
-	if (is_one_of(c, ":,"))
-		parts = !text_is_digit(next);
-	else if (is_one_of(c, ".-'"))
-		parts = next == c || (c == '\'' && is_lone_letter(s, at));
-	at += next == c && is_one_of(c, ".-'");
-	return parts ? at - from : 0;
+	switch (c) {
+	case ':':
+	case ',':
+		return !text_is_digit(next);
+	case '.':
+	case '-':
+		return next == c ? 2 : 0;
+	case '\'':
+		return next == c ? 2 : is_lone_letter(s, end);
+	default:
+		return text_is_space(c) || is_quote(c) || is_one_of(c, "\"`;@#$%&?!*()[]{}<>")
+			       ? end - at
+			       : 0;
+	}
 }
 
 /* 1 or 0 */
@@ -112,12 +124,15 @@ static int64_t take_tail(struct str *s, const char *const *tail)
 
 static int64_t capitals_of(struct str token)
 {
-	static const char *const short_tail[] = {"'s", "'S", "'m", "'M", "'d", "'D", "'", NULL};
+	static const char *const short_tail[] = {"'s", "'S", "'m", "'M", "'d", "'D", NULL};
 	static const char *const long_tail[] = {"'ll", "'LL", "'re", "'RE", "'ve",
 						"'VE", "n't", "N'T", NULL};
-	int64_t n = take_tail(&token, short_tail);
+	int64_t n = 0;
 	size_t from = 0;
 
+	if (token.n > 1 && token.p[token.n - 1] == '\'' && token.p[token.n - 2] != '\'')
+		token.n--;
+	n += take_tail(&token, short_tail);
 	n += take_tail(&token, long_tail);
 	for (size_t at = 0, end; at < token.n; at = end) {
 		for (end = at; text_is_word(code_point(token, end));)
@@ -141,10 +156,12 @@ int64_t sentence_capitals(struct str sentence)
 	int64_t n = 0;
 
 	for (size_t at = 0, len = 0; at < s.n; at += len) {
-		size_t from = at;
-		while (at < s.n && (len = gap(s, at)) == 0)
-			(void)text_next(s, &at);
-		if (at > from)
+		const size_t from = at;
+		bool any = false; /* else it counts for nothing */
+		for (; at < s.n && (is_ascii_letter(s.p[at]) || (len = gap(s, at)) == 0);) {
+			any |= text_is_upper(text_next(s, &at));
+		}
+		if (any)
 			n += capitals_of(str_sub(s, from, at - from));
 	}
 	return n;

@@ -14,7 +14,7 @@ import verify
 from jobs import QUICK_MODEL, demo_batch, drain, ends, expected_end, job
 from stack import DRAFTMILL, ROOT, Stack
 
-COMMANDS = ["work", "submit", "try", "show", "report", "check config", "migrate", "help"]
+COMMANDS = ["work", "submit", "try", "show", "report", "check config", "check text", "migrate", "help"]
 PROFILE = ["--profile", "customer-email"]
 
 
@@ -88,7 +88,7 @@ def test_the_readme_has_the_exit_statuses_of_the_man_page(alone):
 
 
 @pytest.mark.parametrize("line, wanted", [
-    ("draftmill re", ["report"]), ("draftmill check ", ["config"]), ("draftmill check config --o", ["--offline"]),
+    ("draftmill re", ["report"]), ("draftmill check ", ["config", "text"]), ("draftmill check config --o", ["--offline"]),
     ("draftmill submit --w", ["--wait"]), ("draftmill report --config READ", ["README.md"]),
 ])
 def test_bash_completes(alone, line, wanted):
