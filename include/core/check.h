@@ -89,7 +89,7 @@ void check_put(const struct check_result *, bool with_detail, struct json_out *)
 /* The table of types, for documentation and for suggestions; NULL past the end. */
 const struct check_type *check_type_at(size_t i);
 
-/* PCRE2's name and version, for `draftmill --version`. */
+/* The foreign libraries' names and versions, for `draftmill --version`. */
 void check_library(struct buf *out);
 
 #endif

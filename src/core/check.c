@@ -1,16 +1,15 @@
 #include "core/check.h"
 #include "check_family.h"
 #include "core/similarity.h"
+#include "regex.h"
 
 enum { SEVERITY_MIN = 1, SEVERITY_MAX = 5, SEVERITY_DEFAULT = 4, NAME_BYTES_MAX = 40 };
 enum { ALIKE_PERMILLE = 400 }; /* "jsn" is alike "json", "length" is like no type */
 enum { LIST_BYTES_MAX = 400 };
 
 static const struct check_type *const family[] = {
-	check_length_types,
-	check_terms_types,
-	check_regex_types,
-	check_json_types,
+	check_length_types, check_terms_types, check_regex_types,
+	check_value_types,  check_json_types,
 };
 
 static const char *const common_keys[] = {"name", "type", "severity", "hard", NULL};
@@ -57,10 +56,10 @@ static enum status unknown_type(struct str name, struct err *err)
 		}
 		list(&all, t->name);
 	}
-	enum status status =
-		err_set(err, ST_INVALID, "unknown type \"%.*s\"%s%s%s; the types are: %s",
-			STR_ARG(str_cut(name, NAME_BYTES_MAX)), nearest ? "; did you mean \"" : "",
-			nearest ? nearest->name : "", nearest ? "\"?" : "", all.p);
+	enum status status = err_set(err, ST_INVALID, "unknown type \"%.*s\"; %s%s%s",
+				     STR_ARG(str_cut(name, NAME_BYTES_MAX)),
+				     nearest ? "did you mean \"" : "the types are: ",
+				     nearest ? nearest->name : all.p, nearest ? "\"?" : "");
 	buf_release(&all);
 	return status;
 }
@@ -165,4 +164,9 @@ void check_put(const struct check_result *r, bool with_detail, struct json_out *
 	json_put_bool(o, "ok", r->ok);
 	if (with_detail && r->detail.p)
 		json_put_str(o, "detail", r->detail);
+}
+
+void check_library(struct buf *out)
+{
+	regex_library(out);
 }

@@ -1,4 +1,5 @@
 #include "check_family.h"
+#include "check_parts.h"
 
 #include "base/text.h"
 
@@ -16,15 +17,6 @@ struct unit {
 static const struct unit graphemes = {"character", "characters", "文字", text_graphemes};
 static const struct unit words = {"word", "words", "語", text_words};
 
-static enum status read_bound(const struct json *spec, const char *key, int64_t *bound,
-			      struct err *err)
-{
-	if (json_get(spec, key) && !json_get_int(spec, key, 0, LENGTH_MAX, bound))
-		return err_set(err, ST_INVALID, "key \"%s\": must be an integer, 0 to %d", key,
-			       LENGTH_MAX);
-	return ST_OK;
-}
-
 static enum status read_length(struct arena *a, const struct json *spec, const void **args,
 			       struct err *err)
 {
@@ -33,9 +25,9 @@ static enum status read_length(struct arena *a, const struct json *spec, const v
 	length->max = LENGTH_MAX;
 	if (!json_get(spec, "min") && !json_get(spec, "max"))
 		return err_set(err, ST_INVALID, "needs \"min\", \"max\" or both");
-	enum status status = read_bound(spec, "min", &length->min, err);
+	enum status status = arg_int(spec, "min", 0, LENGTH_MAX, &length->min, err);
 	if (status == ST_OK)
-		status = read_bound(spec, "max", &length->max, err);
+		status = arg_int(spec, "max", 0, LENGTH_MAX, &length->max, err);
 	if (status != ST_OK)
 		return status;
 	if (length->min > length->max)

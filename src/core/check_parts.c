@@ -1,0 +1,110 @@
+#include "check_parts.h"
+#include "base/text.h"
+
+enum status arg_int(const struct json *spec, const char *key, int64_t min, int64_t max,
+		    int64_t *out, struct err *err)
+{
+	if (json_get(spec, key) && !json_get_int(spec, key, min, max, out))
+		return err_set(err, ST_INVALID, "key \"%s\": must be an integer, %lld to %lld", key,
+			       (long long)min, (long long)max);
+	return ST_OK;
+}
+
+enum status arg_bool(const struct json *spec, const char *key, bool *out, struct err *err)
+{
+	if (json_get(spec, key) && !json_get_bool(spec, key, out))
+		return err_set(err, ST_INVALID, "key \"%s\": must be true or false", key);
+	return ST_OK;
+}
+
+enum status arg_text(struct arena *a, const struct json *spec, const char *key, size_t max_bytes,
+		     struct str *out, struct err *err)
+{
+	struct str text;
+
+	if (!json_get(spec, key))
+		return ST_OK;
+	if (!json_get_str(spec, key, &text) || text.n == 0 || text.n > max_bytes)
+		return err_set(err, ST_INVALID, "key \"%s\": must be a string of 1 to %zu bytes",
+			       key, max_bytes);
+	*out = arena_str(a, text);
+	return ST_OK;
+}
+
+enum status arg_strings(struct arena *a, const struct json *spec, const char *key,
+			const struct str **out, int *n, struct err *err)
+{
+	const struct json *array = json_get(spec, key);
+	size_t n_item = json_size(array);
+	struct str *item = arena_array(a, struct str, n_item);
+
+	*out = item;
+	*n = (int)n_item;
+	if (!array)
+		return ST_OK;
+	if (json_kind(array) != JSON_ARRAY || n_item == 0)
+		return err_set(err, ST_INVALID, "key \"%s\": must be a list of strings, not empty",
+			       key);
+	for (size_t i = 0; i < n_item; i++) {
+		const struct json *value = json_item(array, i);
+		if (json_kind(value) != JSON_STRING)
+			return err_set(err, ST_INVALID, "key \"%s\", item %zu: must be a string",
+				       key, i + 1);
+		item[i] = arena_str(a, json_str(value));
+	}
+	return ST_OK;
+}
+
+enum status arg_choice(const struct json *spec, const char *key, const char *const *names, int *out,
+		       struct err *err)
+{
+	struct str name;
+	struct buf all = BUF(200);
+
+	if (!json_get(spec, key))
+		return ST_OK;
+	int place = json_get_str(spec, key, &name) ? str_among(name, names) : -1;
+	if (place >= 0) {
+		*out = place;
+		return ST_OK;
+	}
+	for (const char *const *n = names; *n; n++)
+		buf_printf(&all, "%s%s", n == names ? "" : n[1] ? ", " : " or ", *n);
+	enum status status =
+		err_set(err, ST_INVALID, "key \"%s\": must be %s", key, buf_view(&all).p);
+	buf_release(&all);
+	return status;
+}
+
+void put_quoted(struct buf *out, struct str item, bool japanese, bool first)
+{
+	if (!first)
+		buf_puts(out, japanese ? "、" : ", ");
+	buf_puts(out, japanese ? "「" : "\"");
+	buf_str(out, item);
+	buf_puts(out, japanese ? "」" : "\"");
+}
+
+void put_list(struct buf *out, const struct str *item, int n, bool japanese)
+{
+	for (int i = 0; i < n; i++)
+		put_quoted(out, item[i], japanese, i == 0);
+}
+
+void place_move(struct place *place, struct str text, size_t at)
+{
+	while (place->at < at) {
+		bool line_end = text.p[place->at] == '\n';
+		text_next(text, &place->at);
+		place->line += line_end;
+		place->character = line_end ? 1 : place->character + 1;
+	}
+}
+
+void set_detail(struct arena *scratch, struct buf *detail, struct check_result *out)
+{
+	if (detail->n)
+		out->detail = arena_str(scratch, buf_view(detail));
+	out->ok = out->ok && detail->n == 0;
+	buf_release(detail);
+}
