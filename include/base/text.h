@@ -24,9 +24,16 @@ struct str text_trim(struct str);
  * Lao, Khmer, Myanmar) each grapheme is a word: a stated approximation of UAX #29 without a dictionary. */
 int64_t text_words(struct str);
 
-/* For comparing terms: NFKC and full case folding; zero-width characters and soft hyphens dropped; the wave dash
- * (U+301C) is the tilde that the full-width one becomes. */
-struct str text_fold(struct arena *, struct str);
+/* For comparing terms: NFKC and full case folding; dropped is what is not to be seen (Default_Ignorable_Code_Point: zero-width
+ * characters, soft hyphens, bidi controls, variation selectors; and U+FFF9..FFFB); wave dashes (U+301C, 3030, 223C) are the tilde that
+ * the full-width one becomes. */
+struct str text_fold(struct arena *, struct str s);
+
+/* Without the white space between two letters of Han or kana: 山田 太郎 is 山田太郎. */
+struct str text_close_cjk(struct arena *, struct str s);
+
+/* Hiragana as the katakana of the same sound; each stands at the byte where it stood. */
+struct str text_katakana(struct arena *, struct str s);
 
 /* For asking whether a text has changed: NFC, each run of white space one space, none at the ends. */
 struct str text_squeeze(struct arena *, struct str);

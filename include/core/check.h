@@ -53,8 +53,9 @@ struct check_result {
 struct checked {
 	struct arena *scratch; /* of what the checks share; freed by the caller */
 	struct str text;
-	struct str folded; /* text_fold(), made for the first check that asks */
-	int64_t work;	   /* done so far, up to CHECK_WORK_MAX */
+	/* Each made for the first check that asks: text_fold() of it; of that text_close_cjk() and text_katakana(). */
+	struct str folded, closed, katakana;
+	int64_t work; /* done so far, up to CHECK_WORK_MAX */
 };
 
 struct check_type {

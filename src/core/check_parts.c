@@ -91,7 +91,7 @@ void put_list(struct buf *out, const struct str *item, int n, bool japanese)
 		put_quoted(out, item[i], japanese, i == 0);
 }
 
-void place_move(struct place *place, struct str text, size_t at)
+void place_move(struct text_place *place, struct str text, size_t at)
 {
 	while (place->at < at) {
 		bool line_end = text.p[place->at] == '\n';

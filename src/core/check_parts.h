@@ -27,7 +27,7 @@ void put_quoted(struct buf *out, struct str item, bool japanese, bool first);
 void put_list(struct buf *out, const struct str *item, int n, bool japanese);
 
 /* Lines and characters (code points) from 1, counted on from the last place asked for: places come in order. */
-struct place {
+struct text_place {
 	size_t at; /* bytes */
 	int64_t line, character;
 };
@@ -35,7 +35,7 @@ struct place {
 	{                                                                                          \
 		0, 1, 1                                                                            \
 	}
-void place_move(struct place *, struct str text, size_t at);
+void place_move(struct text_place *, struct str text, size_t at);
 
 /* @detail becomes the result's (its buffer is released); nothing in it = the check is met, unless it could not be decided. */
 void set_detail(struct arena *scratch, struct buf *detail, struct check_result *out);
