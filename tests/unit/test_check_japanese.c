@@ -1,5 +1,7 @@
 #include "check_world.h"
 
+#include <iconv.h>
+
 /* Register */
 
 #define REGISTER "\"type\": \"register\""
@@ -155,6 +157,139 @@ static void register_is_phrased(void **state)
 		       "check \"c\": key \"style\": must be either, polite or plain");
 }
 
+/* Glyphs */
+
+#define JA "\"type\": \"glyphs\", \"language\": \"ja\""
+#define EN "\"type\": \"glyphs\", \"language\": \"en\""
+
+/* The text and the three characters are of a report; 審問検証 would be right. */
+static void characters_of_no_japanese_set_are_named_with_their_places(void **state)
+{
+	assert_red(JA, "内容は审问官が検证いたします。",
+		   "foreign to Japanese: \"审\" (U+5BA1) in line 1, character 4, "
+		   "\"问\" (U+95EE) in line 1, character 5, \"证\" (U+8BC1) in line 1, character 9",
+		   "审");
+	assert_green(JA, "内容は審問官が検証いたします。");
+	assert_red(JA, "一行目。\n二行目は한국어です。",
+		   "foreign to Japanese: \"한\" (U+D55C) in line 2, character 5, "
+		   "\"국\" (U+AD6D) in line 2, character 6, \"어\" (U+C5B4) in line 2, character 7",
+		   "한");
+}
+
+static void what_a_language_is_written_with_is_not_foreign(void **state)
+{
+	static const struct {
+		const char *text;
+		bool ja, en;
+	} cases[] = {
+		{"Dear Zoë, “naïve” café – £5, 50 °C, µ, x² ≤ ½ … ™ → ✓", true, true},
+		{"e\u0301 ﬁ 𝐛𝐨𝐥𝐝 👍🏽👨‍👩‍👧 🇯🇵 ①Ⅳ☎", true,
+		 true},
+		{"漢字、ひらがな、カタカナ、ｶﾅ、ＡＢＣ１２３！〒「」～〜", true, false},
+		{"髙橋・﨑山・德川・鷗外・剝ぐ・𠮟る・葛󠄀城・㈱・㍿・㎡・〆切・々",
+		 true, false},
+		{"か\u3099 ヷ 〱 𛀂", true, false},
+		{"α線、β版、Я", true, false},
+		{"这个说明书", false, false},
+		{"pаypal", true, false}, /* the second letter is Cyrillic */
+		{"ไทย", false, false},
+		{"שלום", false, false},
+		{"٣", false, false},
+		{"ㄅ", false, false},
+		{"\uFFFD", false, false},
+		{"\uE000", false, false},
+		{"a\x01z", false, false},
+		{"a\xC2\x85z", false, false},
+		{"\tline\r\nline ~", true, true},
+		{"", true, true},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (result_of(JA, cases[i].text).ok != cases[i].ja ||
+		    result_of(EN, cases[i].text).ok != cases[i].en)
+			fail_msg("%s", cases[i].text);
+	}
+}
+
+static void foreign_characters_may_be_allowed(void **state)
+{
+	static const struct variable variable = {STR("name"), STR("𠮷田")};
+	const struct job of_yoshida = {.variable = &variable, .n_variable = 1, .language = LANG_JA};
+	struct checked checked = {.scratch = arena, .text = STR("𠮷田様")};
+	struct check check = check_of("\"type\": \"glyphs\"");
+	struct check_result result;
+
+	check_run(arena, &check, &of_yoshida, &checked, &result);
+	assert_true(result.ok);
+	assert_red(JA, "𠮷田様", "foreign to Japanese: \"𠮷\" (U+20BB7) in line 1, character 1",
+		   "𠮷");
+	assert_green(JA ", \"allow\": \"习𠮷\"", "习氏と𠮷田氏");
+	/* The job of the other tests names no language: English. */
+	assert_red("\"type\": \"glyphs\"", "Dear 様",
+		   "foreign to English: \"様\" (U+69D8) in line 1, character 6", "様");
+}
+
+static void many_foreign_characters_are_counted(void **state)
+{
+	struct check_result r = result_of(JA, "说说说说说说说说说说说说");
+
+	assert_true(str_find(r.detail, STR_OF("character 10, and 2 more"), 0) > 0);
+}
+
+/* The table against iconv: a character of Han is in it if one of the two sets can say it. */
+static void the_table_is_what_iconv_says(void **state)
+{
+	const char *const sets[] = {"EUC-JISX0213", "CP932"};
+	iconv_t to[2];
+	struct buf held = BUF(1 << 20), others = BUF(1 << 20);
+	int n = 0;
+
+	for (int i = 0; i < 2; i++)
+		to[i] = iconv_open(sets[i], "UCS-4LE");
+	for (uint32_t c = 0x3400; c < 0x2A6E0; c += c == 0x9FFF	  ? 0x5901
+						    : c == 0xFAFF ? 0x10501
+								  : 1) {
+		bool is_held = false;
+		char sign[5] = {0};
+		for (int i = 0; i < 2; i++) {
+			char from[4], out[8], *in = from, *end = out;
+			size_t n_in = 4, n_out = 8;
+			memcpy(from, &c, 4);
+			is_held |= iconv(to[i], &in, &n_in, &end, &n_out) != (size_t)-1 &&
+				   iconv(to[i], NULL, NULL, &end, &n_out) != (size_t)-1;
+		}
+		if (c < 0x10000)
+			snprintf(sign, sizeof(sign), "%c%c%c", 0xE0 | c >> 12,
+				 0x80 | (c >> 6 & 0x3F), 0x80 | (c & 0x3F));
+		else
+			snprintf(sign, sizeof(sign), "%c%c%c%c", 0xF0 | c >> 18,
+				 0x80 | (c >> 12 & 0x3F), 0x80 | (c >> 6 & 0x3F),
+				 0x80 | (c & 0x3F));
+		buf_puts(is_held ? &held : &others, sign);
+		n += !is_held;
+	}
+	assert_green(JA, held.p);
+	struct str more = arena_printf(arena, ", and %d more", n - 10);
+	assert_true(str_find(result_of(JA, others.p).detail, more, 0) > 0);
+	buf_release(&held);
+	buf_release(&others);
+	for (int i = 0; i < 2; i++)
+		iconv_close(to[i]);
+}
+
+static void glyphs_are_phrased(void **state)
+{
+	assert_phrase(EN, "Use no letters but Latin ones, and no Chinese or Japanese punctuation.",
+		      "ラテン文字以外の文字や全角の約物を使わないこと。");
+	assert_phrase(
+		JA,
+		"Use only characters that are written in Japanese: no simplified Chinese or other "
+		"foreign characters.",
+		"日本語で使わない文字(簡体字やハングルなど)を使わないこと。");
+	assert_refused("{\"name\": \"c\", \"type\": \"glyphs\", \"language\": \"fr\"}",
+		       "check \"c\": key \"language\": must be en or ja");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +298,12 @@ int main(void)
 		T(one_register_may_be_wanted),
 		T(what_is_no_running_text_does_not_count),
 		T(register_is_phrased),
+		T(characters_of_no_japanese_set_are_named_with_their_places),
+		T(what_a_language_is_written_with_is_not_foreign),
+		T(foreign_characters_may_be_allowed),
+		T(many_foreign_characters_are_counted),
+		T(the_table_is_what_iconv_says),
+		T(glyphs_are_phrased),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
