@@ -9,7 +9,7 @@ enum { LIST_BYTES_MAX = 400 };
 
 static const struct check_type *const family[] = {
 	check_length_types, check_terms_types,	  check_regex_types,  check_value_types,
-	check_json_types,   check_register_types, check_glyphs_types,
+	check_json_types,   check_register_types, check_glyphs_types, check_commas_types,
 };
 
 static const char *const common_keys[] = {"name", "type", "severity", "hard", NULL};

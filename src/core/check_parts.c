@@ -108,3 +108,33 @@ void set_detail(struct arena *scratch, struct buf *detail, struct check_result *
 	out->ok = out->ok && detail->n == 0;
 	buf_release(detail);
 }
+
+bool is_among(int32_t c, const char *set)
+{
+	struct str s = str_c(set);
+	int32_t one;
+
+	for (size_t at = 0; (one = text_next(s, &at)) >= 0;) {
+		if (one == c)
+			return true;
+	}
+	return false;
+}
+
+size_t item_mark(struct str line)
+{
+	size_t at = 0, end;
+	int32_t c;
+
+	while (at < line.n && (line.p[at] == ' ' || line.p[at] == '\t'))
+		at++;
+	end = at;
+	c = text_next(line, &end);
+	if (is_among(c, "・•◦■□◆◇●○▼▲※◎★☆→"))
+		return end;
+	if (c == '-' || c == '*' || c == '+')
+		return end < line.n && line.p[end] == ' ' ? end : 0;
+	while (end < line.n && c >= '0' && c <= '9')
+		c = text_next(line, &end);
+	return end > at + 1 && is_among(c, ".)．）、") ? end : 0;
+}

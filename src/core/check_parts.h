@@ -37,6 +37,12 @@ struct text_place {
 	}
 void place_move(struct text_place *, struct str text, size_t at);
 
+/* Whether @c is one of @set, a text. */
+bool is_among(int32_t c, const char *set);
+
+/* Bytes of white space and of what marks an item of a list at the front of @line ("-", "1.", "・", "■"); 0: it is none. */
+size_t item_mark(struct str line);
+
 /* @detail becomes the result's (its buffer is released); nothing in it = the check is met, unless it could not be decided. */
 void set_detail(struct arena *scratch, struct buf *detail, struct check_result *out);
 

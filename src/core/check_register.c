@@ -26,19 +26,6 @@ static bool is_kanji(int32_t c)
 	return (c >= 0x3400 && c <= 0x9FFF) || c == 0x3005;
 }
 
-/* Whether @c is one of @set, a text. */
-static bool is_among(int32_t c, const char *set)
-{
-	struct str s = str_c(set);
-	int32_t one;
-
-	for (size_t at = 0; (one = text_next(s, &at)) >= 0;) {
-		if (one == c)
-			return true;
-	}
-	return false;
-}
-
 /* Kanji of adjectives: 高い is one, 願い is a noun; 早く is how, 書く is a verb. */
 static const char adjectives[] = "高安良善悪長短多早速遅強弱重軽深浅近遠広狭若古暑寒熱冷痛辛甘苦"
 				 "旨低薄厚太細無赤青白黒丸暗明臭怖眠鋭鈍固硬堅緩尊賢";
@@ -200,25 +187,6 @@ static void read_sign(struct reading *r, int32_t c, size_t at, size_t end)
 	} else if (r->quoted + r->bracketed == 0 && is_among(c, "。｡．！？!?")) {
 		end_sentence(r, end, true);
 	}
-}
-
-/* Bytes of white space and of what marks a list's line at the front of @line; 0: it is none. */
-static size_t item_mark(struct str line)
-{
-	size_t at = 0, end;
-	int32_t c;
-
-	while (at < line.n && (line.p[at] == ' ' || line.p[at] == '\t'))
-		at++;
-	end = at;
-	c = text_next(line, &end);
-	if (is_among(c, "・•◦■□◆◇●○▼▲※◎★☆→"))
-		return end;
-	if (c == '-' || c == '*' || c == '+')
-		return end < line.n && line.p[end] == ' ' ? end : 0;
-	while (end < line.n && c >= '0' && c <= '9')
-		c = text_next(line, &end);
-	return end > at + 1 && is_among(c, ".)．）、") ? end : 0;
 }
 
 /* What a reader does not take for running text: headings, quoted lines, rows of tables, code. */

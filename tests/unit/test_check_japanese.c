@@ -290,6 +290,40 @@ static void glyphs_are_phrased(void **state)
 		       "check \"c\": key \"language\": must be en or ja");
 }
 
+/* Commas */
+
+#define TWO "\"type\": \"commas\", \"max\": 2"
+
+static void commas_are_counted_by_the_sentence(void **state)
+{
+	assert_green(TWO, "春、夏、秋。冬、雪、氷！\n一、二、三\n四、五、六");
+	assert_red(TWO, "はい。\n　春、夏，秋､冬です。次、です。",
+		   "commas in one sentence, at most 2 wanted: 3 in line 2 \"春、夏，秋､冬です。\"",
+		   "春、夏，秋､冬です。");
+	assert_green(TWO, "One, two, three. Four, five, six! \"Seven, eight, nine?\" Ten, end");
+	assert_red(
+		TWO, "Yes. One, two, three,\nfour. Five.",
+		"commas in one sentence, at most 2 wanted: 3 in line 1 \"One, two, three,\nfour.\"",
+		"One, two, three,\nfour.");
+	assert_green(TWO, "It costs 1,000,000,000 yen, or 2,000, or 3.5.");
+	assert_green(TWO, "a, b, c\n\nd, e, f\n- g, h, i\n2. j, k, l\n# m, n, o");
+	assert_green(TWO, "");
+	assert_green(TWO, ",,");
+	assert_red("\"type\": \"commas\", \"max\": 0", "a,b\nc, d? e, f",
+		   "commas in one sentence, at most 0 wanted: 2 in line 1 \"a,b\nc, d?\", "
+		   "1 in line 2 \"e, f\"",
+		   "a,b\nc, d?");
+}
+
+static void commas_are_phrased(void **state)
+{
+	assert_phrase(TWO, "At most 2 commas in one sentence.", "一文の読点(、)は2個まで。");
+	assert_refused("{\"name\": \"c\", \"type\": \"commas\"}",
+		       "check \"c\": needs \"max\", the most commas in one sentence");
+	assert_refused("{\"name\": \"c\", \"type\": \"commas\", \"max\": -1}",
+		       "check \"c\": key \"max\": must be an integer, 0 to 1000");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +338,8 @@ int main(void)
 		T(many_foreign_characters_are_counted),
 		T(the_table_is_what_iconv_says),
 		T(glyphs_are_phrased),
+		T(commas_are_counted_by_the_sentence),
+		T(commas_are_phrased),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
