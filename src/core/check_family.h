@@ -6,8 +6,17 @@
 
 #include "core/check.h"
 
-extern const struct check_type check_length_types[], check_terms_types[], check_regex_types[],
-	check_value_types[], check_register_types[], check_glyphs_types[], check_commas_types[],
-	check_json_types[];
+extern const struct check_type check_length_types[];
+extern const struct check_type check_terms_types[];
+extern const struct check_type check_regex_types[];
+extern const struct check_type check_value_types[];
+extern const struct check_type check_json_types[];
+extern const struct check_type check_register_types[];
+extern const struct check_type check_glyphs_types[];
+extern const struct check_type check_commas_types[];
+extern const struct check_type check_markdown_types[];
+extern const struct check_type check_likeness_types[];
+extern const struct check_type check_url_types[];
+extern const struct check_type check_leftover_types[];
 
 #endif

@@ -1,6 +1,8 @@
 #include "check_parts.h"
 #include "base/text.h"
 
+enum { PIECE_BYTES = 1000 }; /* folded at once on the way to a place */
+
 enum status arg_int(const struct json *spec, const char *key, int64_t min, int64_t max,
 		    int64_t *out, struct err *err)
 {
@@ -137,4 +139,49 @@ size_t item_mark(struct str line)
 	while (end < line.n && c >= '0' && c <= '9')
 		c = text_next(line, &end);
 	return end > at + 1 && is_among(c, ".)．）、") ? end : 0;
+}
+
+struct str checked_folded(struct checked *checked)
+{
+	if (!checked->folded.p)
+		checked->folded = text_fold(checked->scratch, checked->text);
+	return checked->folded;
+}
+
+/* The end of some graphemes from @at on: of one, or of as many as begin within PIECE_BYTES. */
+static size_t piece_end(struct str text, size_t at, bool one)
+{
+	size_t end = text_grapheme_end(text, at);
+
+	while (!one && end < text.n && end - at < PIECE_BYTES)
+		end = text_grapheme_end(text, end);
+	return end;
+}
+
+void set_span(struct arena *scratch, struct checked *checked, size_t at, size_t n,
+	      struct check_result *out)
+{
+	struct str text = checked->text, folded = checked_folded(checked);
+	size_t begin = 0, from = 0, folded_n = 0;
+	bool one = false; /* near the place, each grapheme is a piece */
+
+	while (from < text.n) {
+		size_t to = piece_end(text, from, one);
+		struct str piece = text_fold(scratch, str_sub(text, from, to - from));
+		if (!one && folded_n + piece.n > at) {
+			one = true;
+			continue;
+		}
+		if (!str_eq(piece, str_sub(folded, folded_n, piece.n)))
+			return;
+		if (folded_n <= at)
+			begin = from;
+		folded_n += piece.n;
+		if (folded_n >= at + n) {
+			out->at = (int64_t)begin;
+			out->n = (int64_t)(to - begin);
+			return;
+		}
+		from = to;
+	}
 }

@@ -43,6 +43,13 @@ bool is_among(int32_t c, const char *set);
 /* Bytes of white space and of what marks an item of a list at the front of @line ("-", "1.", "・", "■"); 0: it is none. */
 size_t item_mark(struct str line);
 
+/* text_fold() of the text, kept for the checks that come. */
+struct str checked_folded(struct checked *);
+
+/* Sets the result's place to the graphemes of the text whose folded forms hold bytes [at, at + n) of checked_folded(). It stays "the
+ * whole text" should folding piece by piece not give what folding at once gives. */
+void set_span(struct arena *scratch, struct checked *, size_t at, size_t n, struct check_result *);
+
 /* @detail becomes the result's (its buffer is released); nothing in it = the check is met, unless it could not be decided. */
 void set_detail(struct arena *scratch, struct buf *detail, struct check_result *out);
 

@@ -8,7 +8,6 @@
 enum { DETAIL_BYTES_MAX = 4 * MESSAGE_BYTES_MAX };
 
 enum { WALK_WORK = 7, FOLD_WORK = 8 };
-enum { PIECE_BYTES = 1000 }; /* folded at once on the way to a place */
 
 struct terms {
 	const struct str *term, *folded; /* as given, and as they are searched for */
@@ -160,24 +159,17 @@ static const size_t *borders(struct arena *scratch, struct str s)
 	return border;
 }
 
-static struct str folded_of(struct checked *checked)
-{
-	if (!checked->folded.p)
-		checked->folded = text_fold(checked->scratch, checked->text);
-	return checked->folded;
-}
-
 static struct str closed_of(struct checked *checked)
 {
 	if (!checked->closed.p)
-		checked->closed = text_close_cjk(checked->scratch, folded_of(checked));
+		checked->closed = text_close_cjk(checked->scratch, checked_folded(checked));
 	return checked->closed;
 }
 
 static struct str katakana_of(struct checked *checked)
 {
 	if (!checked->katakana.p)
-		checked->katakana = text_katakana(checked->scratch, folded_of(checked));
+		checked->katakana = text_katakana(checked->scratch, checked_folded(checked));
 	return checked->katakana;
 }
 
@@ -269,50 +261,11 @@ static void run_must_include(struct arena *scratch, const void *args, const stru
 	set_detail(scratch, &missing, out);
 }
 
-/* The end of some graphemes from @at on: of one, or of as many as begin within PIECE_BYTES. */
-static size_t piece_end(struct str text, size_t at, bool one)
-{
-	size_t end = text_grapheme_end(text, at);
-
-	while (!one && end < text.n && end - at < PIECE_BYTES)
-		end = text_grapheme_end(text, end);
-	return end;
-}
-
-/* The graphemes of @text whose folded forms hold bytes [at, at + n) of @folded, the whole text's. The result stays
- * "the whole text" should folding piece by piece not give what folding at once gives. */
-static void locate(struct arena *scratch, struct str text, struct str folded, size_t at, size_t n,
-		   struct check_result *out)
-{
-	size_t begin = 0, from = 0, folded_n = 0;
-	bool one = false; /* near the place, each grapheme is a piece */
-
-	while (from < text.n) {
-		size_t to = piece_end(text, from, one);
-		struct str piece = text_fold(scratch, str_sub(text, from, to - from));
-		if (!one && folded_n + piece.n > at) {
-			one = true;
-			continue;
-		}
-		if (!str_eq(piece, str_sub(folded, folded_n, piece.n)))
-			return;
-		if (folded_n <= at)
-			begin = from;
-		folded_n += piece.n;
-		if (folded_n >= at + n) {
-			out->at = (int64_t)begin;
-			out->n = (int64_t)(to - begin);
-			return;
-		}
-		from = to;
-	}
-}
-
 static void run_forbidden(struct arena *scratch, const void *args, const struct job *job,
 			  struct checked *checked, struct check_result *out)
 {
 	const struct terms *terms = args;
-	struct str text = terms->fold_kana ? katakana_of(checked) : folded_of(checked);
+	struct str text = terms->fold_kana ? katakana_of(checked) : checked_folded(checked);
 	struct buf found = BUF(DETAIL_BYTES_MAX);
 
 	for (int i = 0; i < terms->n_term; i++) {
@@ -323,7 +276,7 @@ static void run_forbidden(struct arena *scratch, const void *args, const struct 
 		if (at < 0)
 			continue;
 		if (found.n == 0)
-			locate(scratch, checked->text, checked->folded, (size_t)at, term.n, out);
+			set_span(scratch, checked, (size_t)at, term.n, out);
 		put_term(&found, terms->term[i], "found: ");
 	}
 	set_detail(scratch, &found, out);
