@@ -8,9 +8,9 @@ enum { ALIKE_PERMILLE = 400 }; /* "jsn" is alike "json", "length" is like no typ
 enum { LIST_BYTES_MAX = 400 };
 
 static const struct check_type *const family[] = {
-	check_length_types, check_terms_types,	  check_regex_types,  check_value_types,
-	check_json_types,   check_register_types, check_glyphs_types, check_commas_types,
-	check_url_types,    check_leftover_types,
+	check_length_types, check_terms_types,	  check_regex_types,	check_value_types,
+	check_json_types,   check_register_types, check_glyphs_types,	check_commas_types,
+	check_url_types,    check_leftover_types, check_likeness_types,
 };
 
 static const char *const common_keys[] = {"name", "type", "severity", "hard", NULL};
