@@ -10,7 +10,7 @@ enum { LIST_BYTES_MAX = 400 };
 static const struct check_type *const family[] = {
 	check_length_types, check_terms_types,	  check_regex_types,	check_value_types,
 	check_json_types,   check_register_types, check_glyphs_types,	check_commas_types,
-	check_url_types,    check_leftover_types, check_likeness_types,
+	check_url_types,    check_leftover_types, check_likeness_types, check_markdown_types,
 };
 
 static const char *const common_keys[] = {"name", "type", "severity", "hard", NULL};
@@ -170,4 +170,6 @@ void check_put(const struct check_result *r, bool with_detail, struct json_out *
 void check_library(struct buf *out)
 {
 	regex_library(out);
+	buf_puts(out, ", ");
+	markdown_library(out);
 }

@@ -19,4 +19,7 @@ extern const struct check_type check_likeness_types[];
 extern const struct check_type check_url_types[];
 extern const struct check_type check_leftover_types[];
 
+/* cmark's name and version. */
+void markdown_library(struct buf *out);
+
 #endif

@@ -5,7 +5,7 @@
 #include "base/text.h"
 
 enum { BYTE_WORK = 60, FOLD_WORK = 8, EXAMPLES_MAX = 20, GRAM = 3 };
-enum { LIMIT_DEFAULT = 850, LIMIT_MAX = 999 };
+enum { LIMIT_DEFAULT = 800, LIMIT_MAX = 999 };
 
 struct likeness {
 	const struct str *bare; /* the examples, text_bare() */

@@ -29,7 +29,7 @@ static struct check_result compared(const char *text, const char *example, const
 static void a_near_copy_is_red_and_another_text_is_not(void **state)
 {
 	assert_true(str_is(compared(mail, mail, "").detail,
-			   "too like example 2: 1000 of 1000, at most 850 wanted"));
+			   "too like example 2: 1000 of 1000, at most 800 wanted"));
 	assert_false(compared(renamed, mail, "").ok);
 	assert_false(compared(letter_renamed, letter, "").ok);
 	assert_true(compared(other, mail, "").ok);
