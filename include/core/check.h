@@ -7,17 +7,51 @@
  *	graphemes     min, max            length in grapheme clusters (UAX #29), of the text without white space at its ends
  *	words         min, max            length in words, see base/text.h
  *	must_include  values, variables   each value, and each named job variable's value, occurs (text_fold()); a digit more before or behind
- *	                                  makes another number. Red, too, if the job gives a variable no value
- *	forbidden     terms               none of the terms occurs (text_fold()); a term that begins or ends in a Latin, Greek or Cyrillic
- *	                                  letter or a digit does not match inside a longer word
+ *	                                  makes another number. White space between two letters of Han or kana does not count; the
+ *	                                  value of a variable that ends in an honorific (様 さま さん ちゃん くん 君 先生 御中 殿 氏) is met by
+ *	                                  the same name with another one. Red, too, if the job gives a variable no value
+ *	forbidden     terms, fold_kana    none of the terms occurs (text_fold()); a term that begins or ends in a Latin, Greek or Cyrillic
+ *	                                  letter or a digit does not match inside a longer word. fold_kana true: hiragana is katakana
  *	regex         pattern, match,     PCRE2, UTF; match true: must be found, false: must not. Limits on match, depth, heap and on the
  *	              describe            work: a pattern that meets one is a red check that says so. `describe` stands for the
  *	                                  pattern in prompts
+ *	number        pattern, min, max,  what the pattern's one group captures holds one decimal from min to max, in every match; not
+ *	              describe            found is red. ASCII digits, also in full width; commas between groups of three; a point before
+ *	                                  a fraction; a minus (-, U+2212) not behind a letter or digit. No 1.234,5, 1e5, 千, 1/2. Compared
+ *	                                  digit by digit. min and max are integers, or decimals as strings
+ *	register      style               Japanese sentences that end politely (敬体: です ます ました ません でした でしょう ましょう ませ ください)
+ *	                                  and plainly (常体: だ, である, verbs and adjectives in plain form, also before よね, から and other
+ *	                                  particles): style `either` (default) refuses both in one text, `polite` and `plain` the other one.
+ *	                                  A sentence ends at 。．！？!?; a line that ends without one counts only if it ends politely (a plain
+ *	                                  one may be a heading, or go on). Not counted: other ends (nouns, て, fragments); what stands in
+ *	                                  「」『』“”（）【】; headings (#), quoted lines (>), tables (|), code; items of lists without a mark
+ *	glyphs        language, allow     no character foreign to the language, ja or en (the job's by default). Nowhere foreign: Latin with
+ *	                                  its marks, punctuation, numbers, symbols, emoji. Japanese has besides them kana, Greek, Cyrillic,
+ *	                                  its punctuation, full and half width, and the Han of JIS X 0208, JIS X 0213 and CP932. All else is
+ *	                                  foreign: other scripts, private use, U+FFFD, controls but tab and line ends. May stand all the
+ *	                                  same: the characters of `allow`, and those of the job's variables (a customer 𠮷田)
+ *	commas        max                 at most so many of , ， 、 ､ in one sentence, the comma in 1,000 aside. A sentence ends at 。．！？, at
+ *	                                  .!? before white space, at a line end behind a CJK character and at one before an empty
+ *	                                  line, an item, a heading. English abbreviations are not known: "e.g." ends one
+ *	markdown                          CommonMark (cmark) without what a reader would see as broken: code that never ends; ** __ ` left
+ *	                                  in the words; ]( or ][ left, links to nowhere; a level of headings skipped; ##Heading without
+ *	                                  blank; tables whose rule has other cells than the head, or a row more
+ *	unlike        examples,           no near copy of an example: at most max_permille (800) by similarity_permille() of their
+ *	              max_permille        text_bare() in 3-grams. For the few-shots of the prompt: give their texts here
+ *	urls          hosts, mail         hosts of URLs are among `hosts` (none given: no URL) or sub-domains. A URL is SCHEME://, http: and
+ *	                                  https: without slashes, www., //host as a link's target, and a bare host that ends in one of the
+ *	                                  common top-level domains (com, net, jp, ..); javascript: and data: as a target are red, and
+ *	                                  so is a user name before a host. Compared as written, folded: no Punycode is decoded. mail true:
+ *	                                  hosts of mail addresses too
+ *	leftover      allow               no placeholder: {{x}} {% %} <%= %> ${x} {name}, %NAME%, [NAME] [Your Name] <NAME> [CUSTOMER_ID],
+ *	                                  【..入力..】 [..]様, 〇〇 ○○ △△ ●●, three X, XX円, TBD TBA TBC, marks of programmers for later,
+ *	                                  lorem ipsum; but for
+ *	                                  those of `allow`, as they stand in the text
  *	json                              the whole text, trimmed, is one JSON value (base/json.h)
  *
  * All checks of a text share CHECK_WORK_MAX, so that no draft holds up other jobs: a term costs 1 for each byte of the text, 8 if it
- * stands in longer words; the value of a variable 8 more for each byte of its own; a length 24 a byte of the text, `json` 8; a regex
- * 64 a step and 1 a byte passed. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms, or
+ * stands in longer words; the value of a variable 8 more for each byte of its own; a length 24 a byte of the text, `json` 8, others
+ * 4 to 16, `unlike` 60 an example, `markdown` 40 and 3,000 a mark, a URL 1,000; a regex 64 a step and 1 a byte passed. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms, or
  * 130 lengths.
  */
 #ifndef CORE_CHECK_H

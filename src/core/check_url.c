@@ -5,7 +5,9 @@
 
 #include <ctype.h>
 
-enum { BYTE_WORK = 16, HOST_WORK = 16, HOSTS_MAX = 100, NAMED_MAX = 5, SCHEME_BYTES_MAX = 20 };
+enum { BYTE_WORK = 16, URL_WORK = 1000, HOST_WORK = 16 };
+enum { HOSTS_MAX = 100, NAMED_MAX = 5, SCHEME_BYTES_MAX = 20 };
+enum { AUTHORITY_BYTES_MAX = 1000 }; /* DNS knows hosts of 253 */
 
 struct urls {
 	const struct str *host; /* allowed, folded, each with its sub-domains */
@@ -58,7 +60,7 @@ static bool ends_in_host(struct str host, struct str allowed)
 
 static bool is_allowed(struct search *s, struct str host)
 {
-	if (!check_afford(s->checked, HOST_WORK * (1 + (int64_t)s->urls->n_host), s->out))
+	if (!check_afford(s->checked, URL_WORK + HOST_WORK * (int64_t)s->urls->n_host, s->out))
 		return true; /* it is red already */
 	for (int i = 0; i < s->urls->n_host; i++) {
 		if (ends_in_host(host, s->urls->host[i]))
@@ -89,7 +91,7 @@ static bool ends_authority(struct str text, size_t end, int32_t c)
 
 static size_t authority_end(struct str text, size_t at)
 {
-	size_t next = at;
+	size_t next = at, begin = at;
 
 	if (sign_at(text, at) == '[') { /* IPv6 */
 		while (isxdigit(sign_at(text, ++at)) || sign_at(text, at) == ':' ||
@@ -97,7 +99,8 @@ static size_t authority_end(struct str text, size_t at)
 			;
 		next = at += sign_at(text, at) == ']';
 	}
-	for (int32_t c; (c = text_next(text, &next)) >= 0 && !ends_authority(text, next, c);)
+	for (int32_t c; (c = text_next(text, &next)) >= 0 && !ends_authority(text, next, c) &&
+			next - begin <= AUTHORITY_BYTES_MAX;)
 		at = next;
 	return at;
 }
@@ -130,10 +133,11 @@ static struct str host_of(struct str authority)
 		return s;
 	while (label > 0 && s.p[label - 1] != '.')
 		label--;
-	for (size_t i = label; i < s.n; i++) {
-		if ((unsigned char)s.p[i] >= 0x80 && i > label)
-			s.n = i;
-	}
+	size_t ascii = label;
+	while (ascii < s.n && (unsigned char)s.p[ascii] < 0x80)
+		ascii++;
+	if (ascii > label)
+		s.n = ascii;
 	size_t digits = s.n;
 	while (digits > 0 && isdigit((unsigned char)s.p[digits - 1]))
 		digits--;
@@ -156,7 +160,7 @@ static size_t take_authority(struct search *s, size_t at)
 	struct str host = host_of(str_sub(s->text, at, end - at));
 
 	if (has_user(s, at)) {
-		end = run_end(s->text, at, is_path_sign);
+		end = run_end(str_sub(s->text, 0, at + AUTHORITY_BYTES_MAX), at, is_path_sign);
 		fault(s, at, end, " (a user name before the host)");
 	} else if (host.n > 0 && !is_allowed(s, host)) {
 		fault(s, at, at + host.n, "");
@@ -249,7 +253,7 @@ static void search(struct search *s)
 {
 	struct str text = s->text;
 
-	for (size_t at = 0; at < text.n;) {
+	for (size_t at = 0; at < text.n && s->out->ok;) {
 		int c = (unsigned char)text.p[at];
 		if (is_run_sign(c))
 			at = take_run(s, at);

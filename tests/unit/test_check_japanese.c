@@ -10,87 +10,87 @@
 
 enum { POLITE_END = 1, PLAIN_END = 2, NO_END = 0 };
 
+static const struct {
+	const char *sentence;
+	int end;
+} sentences[] = {
+	{"ご利用ありがとうございます。", POLITE_END},
+	{"これは本です。", POLITE_END},
+	{"送りました。", POLITE_END},
+	{"できません！", POLITE_END},
+	{"ありませんでした。", POLITE_END},
+	{"よろしいでしょうか？", POLITE_END},
+	{"行きましょうね。", POLITE_END},
+	{"ご確認ください。", POLITE_END},
+	{"お待ち下さい。", POLITE_END},
+	{"いらっしゃいませ。", POLITE_END},
+	{"本日は休みですので。", POLITE_END},
+	{"来ますけれども。", POLITE_END},
+	{"よろしくお願いします😊", POLITE_END},
+	{"よろしくお願いいたします", POLITE_END}, /* no mark: polite ones count all the same */
+	{"楽しいです（笑）。", POLITE_END},
+	{"「そうだ」と思います。", POLITE_END},
+	{"これは本だ。", PLAIN_END},
+	{"吾輩は猫である。", PLAIN_END},
+	{"名前はまだ無い。", PLAIN_END},
+	{"確認する。", PLAIN_END},
+	{"確認した。", PLAIN_END},
+	{"料金は変わらない。", PLAIN_END},
+	{"料金は変わらなかった。", PLAIN_END},
+	{"本を読んだ。", PLAIN_END},
+	{"海で泳いだ。", PLAIN_END},
+	{"手紙を書く。", PLAIN_END},
+	{"資料を見た。", PLAIN_END},
+	{"明日に行う。", PLAIN_END},
+	{"彼は死ぬ。", PLAIN_END},
+	{"荷物を持つ。", PLAIN_END},
+	{"友と遊ぶ。", PLAIN_END},
+	{"本を読む。", PLAIN_END},
+	{"道を急ぐ。", PLAIN_END},
+	{"意見を話す。", PLAIN_END},
+	{"値段が高い。", PLAIN_END},
+	{"とても美しい。", PLAIN_END},
+	{"そうだろう。", PLAIN_END},
+	{"変更しよう。", PLAIN_END},
+	{"行くのか？", PLAIN_END},
+	{"そうだよね。", PLAIN_END},
+	{"雨だから。", PLAIN_END},
+	{"彼は「行きます」と言った。", PLAIN_END},
+	{"社員を励ます。", PLAIN_END},
+	{"以上。", NO_END},
+	{"拝啓", NO_END},
+	{"ありがとう。", NO_END},
+	{"どうぞよろしく。", NO_END},
+	{"取り急ぎお知らせまで。", NO_END},
+	{"お願い。", NO_END},
+	{"早く。", NO_END},
+	{"まだ。", NO_END},
+	{"とても静か。", NO_END},
+	{"一つ。", NO_END},
+	{"また。", NO_END},
+	{"あなた。", NO_END},
+	{"料金改定のお知らせ。", NO_END},
+	{"変更は不要とのこと。", NO_END},
+	{"しかし。", NO_END},
+	{"新たな。", NO_END},
+	{"「そうだ。」", NO_END},
+	{"『これは本です。』", NO_END},
+	{"（これは本です。）", NO_END},
+	{"料金を改定する", NO_END}, /* no mark: a heading, or a line that goes on */
+	{"Thank you. This is it!", NO_END},
+	{"", NO_END},
+};
+
 /* Each sentence alone: a polite one is red where plain is wanted, a plain one where polite is, one that is neither is green in both. */
 static void sentence_ends_tell_the_register(void **state)
 {
-	static const struct {
-		const char *sentence;
-		int end;
-	} cases[] = {
-		{"ご利用ありがとうございます。", POLITE_END},
-		{"これは本です。", POLITE_END},
-		{"送りました。", POLITE_END},
-		{"できません！", POLITE_END},
-		{"ありませんでした。", POLITE_END},
-		{"よろしいでしょうか？", POLITE_END},
-		{"行きましょうね。", POLITE_END},
-		{"ご確認ください。", POLITE_END},
-		{"お待ち下さい。", POLITE_END},
-		{"いらっしゃいませ。", POLITE_END},
-		{"本日は休みですので。", POLITE_END},
-		{"来ますけれども。", POLITE_END},
-		{"よろしくお願いします😊", POLITE_END},
-		{"よろしくお願いいたします",
-		 POLITE_END}, /* no mark: polite ones count all the same */
-		{"楽しいです（笑）。", POLITE_END},
-		{"「そうだ」と思います。", POLITE_END},
-		{"これは本だ。", PLAIN_END},
-		{"吾輩は猫である。", PLAIN_END},
-		{"名前はまだ無い。", PLAIN_END},
-		{"確認する。", PLAIN_END},
-		{"確認した。", PLAIN_END},
-		{"料金は変わらない。", PLAIN_END},
-		{"料金は変わらなかった。", PLAIN_END},
-		{"本を読んだ。", PLAIN_END},
-		{"海で泳いだ。", PLAIN_END},
-		{"手紙を書く。", PLAIN_END},
-		{"資料を見た。", PLAIN_END},
-		{"明日に行う。", PLAIN_END},
-		{"彼は死ぬ。", PLAIN_END},
-		{"荷物を持つ。", PLAIN_END},
-		{"友と遊ぶ。", PLAIN_END},
-		{"本を読む。", PLAIN_END},
-		{"道を急ぐ。", PLAIN_END},
-		{"意見を話す。", PLAIN_END},
-		{"値段が高い。", PLAIN_END},
-		{"とても美しい。", PLAIN_END},
-		{"そうだろう。", PLAIN_END},
-		{"変更しよう。", PLAIN_END},
-		{"行くのか？", PLAIN_END},
-		{"そうだよね。", PLAIN_END},
-		{"雨だから。", PLAIN_END},
-		{"彼は「行きます」と言った。", PLAIN_END},
-		{"社員を励ます。", PLAIN_END},
-		{"以上。", NO_END},
-		{"拝啓", NO_END},
-		{"ありがとう。", NO_END},
-		{"どうぞよろしく。", NO_END},
-		{"取り急ぎお知らせまで。", NO_END},
-		{"お願い。", NO_END},
-		{"早く。", NO_END},
-		{"まだ。", NO_END},
-		{"とても静か。", NO_END},
-		{"一つ。", NO_END},
-		{"また。", NO_END},
-		{"あなた。", NO_END},
-		{"料金改定のお知らせ。", NO_END},
-		{"変更は不要とのこと。", NO_END},
-		{"しかし。", NO_END},
-		{"新たな。", NO_END},
-		{"「そうだ。」", NO_END},
-		{"『これは本です。』", NO_END},
-		{"（これは本です。）", NO_END},
-		{"料金を改定する", NO_END}, /* no mark: a heading, or a line that goes on */
-		{"Thank you. This is it!", NO_END},
-		{"", NO_END},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		bool polite = !result_of(PLAIN, cases[i].sentence).ok;
-		bool plain = !result_of(POLITE, cases[i].sentence).ok;
-		if (polite != (cases[i].end == POLITE_END) || plain != (cases[i].end == PLAIN_END))
-			fail_msg("%s polite %d plain %d", cases[i].sentence, polite, plain);
-		assert_green(REGISTER, cases[i].sentence);
+	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
+		bool polite = !result_of(PLAIN, sentences[i].sentence).ok;
+		bool plain = !result_of(POLITE, sentences[i].sentence).ok;
+		if (polite != (sentences[i].end == POLITE_END) ||
+		    plain != (sentences[i].end == PLAIN_END))
+			fail_msg("%s polite %d plain %d", sentences[i].sentence, polite, plain);
+		assert_green(REGISTER, sentences[i].sentence);
 	}
 }
 

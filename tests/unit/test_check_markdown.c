@@ -20,8 +20,8 @@ static void sound_markdown_is_green(void **state)
 		"- item\n  ```\n  code\n  ```\n- next\n",
 		"    ``` indented\n",
 		"\tcode\n  \tcode\n\n- a\n\n      code\n\nb\n\n\t~~~ code\n",
-		"[a](https://a.example \"t\"), ![i](i.png), <https://a.example>, [a][b], [b], [b][].\n\n"
-		"[b]: https://b.example\n",
+		"[a](https://a.example \"t\"), ![i](i.png), <https://a.example>",
+		"[a][b], [b], [b][].\n\n[b]: https://b.example\n",
 		"a[1][2], f[0](x), [ ] box, [1], [^1]",
 		"| a | b |\n|---|:-:|\n| 1 | 2 |\n| 3 |\n",
 		"a | b\n-|-\n1 | 2\n",
