@@ -202,7 +202,7 @@ static void phrase_json_format(const void *args, const struct job *job, bool jap
 static const char *const keys[] = {NULL};
 
 const struct check_type check_json_types[] = {
-	{"json", args_none, run_json, phrase_json, keys},
-	{"detectable_format:json_format", args_none, run_json_format, phrase_json_format, keys},
+	{"json", arg_none, run_json, phrase_json, keys},
+	{"detectable_format:json_format", arg_none, run_json_format, phrase_json_format, keys},
 	{0},
 };
