@@ -14,10 +14,12 @@
  *	              describe            work: a pattern that meets one is a red check that says so. `describe` stands for the
  *	                                  pattern in prompts
  *	json                              the whole text, trimmed, is one JSON value (base/json.h)
+ *	json_schema   schema              it is one that fits this JSON Schema, given as a text of JSON; core/schema.h says which keywords
+ *	                                  there are. Up to five faults are told, each by its place: "/items/3/price: is missing"
  *
  * All checks of a text share CHECK_WORK_MAX, so that no draft holds up other jobs: a term costs 1 for each byte of the text, 8 if it
  * stands in longer words; the value of a variable 8 more for each byte of its own; a length 24 a byte of the text, `json` 8; a regex
- * 64 a step and 1 a byte passed. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms, or
+ * 64 a step and 1 a byte passed; a schema 300 for each value that each of its schemas is asked about, and 32 a byte of what is compared. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms, or
  * 130 lengths.
  */
 #ifndef CORE_CHECK_H

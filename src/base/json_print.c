@@ -63,10 +63,8 @@ static bool put_number(struct json_out *o, const char *key, const struct json *j
 	struct decimal decimal;
 
 	if (style->numbers == NORMAL && decimal_read(text, &decimal)) {
-		struct buf normal = BUF(text.n + JSON_INT_ROOM);
-		decimal_put(&decimal, &normal);
-		json_put_raw(o, key, buf_view(&normal));
-		buf_release(&normal);
+		json_put_raw(o, key, STR_OF(""));
+		decimal_put(&decimal, o->buf);
 		return true;
 	}
 	json_put_raw(o, key, text);

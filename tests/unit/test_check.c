@@ -158,7 +158,7 @@ static void a_name_has_at_most_40_characters(void **state)
 
 static void a_mistyped_type_gets_a_suggestion(void **state)
 {
-#define TYPES "the types are: graphemes, words, must_include, forbidden, regex, json"
+#define TYPES "the types are: graphemes, words, must_include, forbidden, regex, json, json_schema"
 	assert_refused(
 		"{\"name\": \"c\", \"type\": \"grapheme\"}",
 		"check \"c\": unknown type \"grapheme\"; did you mean \"graphemes\"?; " TYPES);
@@ -187,7 +187,7 @@ static void the_table_of_types_ends(void **state)
 
 	while (check_type_at(n))
 		n++;
-	assert_int_equal(n, 6);
+	assert_int_equal(n, 7);
 	assert_null(check_type_at(n + 1));
 }
 
@@ -533,7 +533,7 @@ static void a_message_cuts_a_name_between_characters(void **state)
 {
 	assert_refused("{\"name\": \"c\", \"type\": \"ああああああああああああああ\"}",
 		       "check \"c\": unknown type \"あああああああああああああ\"; the types are: "
-		       "graphemes, words, must_include, forbidden, regex, json");
+		       "graphemes, words, must_include, forbidden, regex, json, json_schema");
 }
 
 int main(void)
