@@ -48,6 +48,8 @@
  *	                                  【..入力..】 [..]様, 〇〇 ○○ △△ ●●, three X, XX円, TBD TBA TBC, marks of programmers for later,
  *	                                  lorem ipsum; but for those of `allow`, as they stand in the text
  *	json                              the whole text, trimmed, is one JSON value (base/json.h)
+ *	json_schema   schema              it is one that fits this JSON Schema, given as a text of JSON; core/schema.h says which keywords
+ *	                                  there are. Up to five faults are told, each by its place: "/items/3/price: is missing"
  *
  * And the instruction types of IFEval (Zhou et al. 2023, arXiv 2311.07911) by their ids and with their arguments, as "keywords:existence":
  * their verdicts are those of its evaluator (strict), odd cases included; a text of white space alone fails each. What that one draws at random
@@ -57,8 +59,8 @@
  * 100 more for one that is slow (base/text.h), so does the value of a variable; then must_include 16 a byte once, and fold_kana 4; a term
  * 1 for each byte of the text, 8 if it stands in longer words; a length 24 a byte of the text, `json` 8; `markdown` 40 and 3,000 a mark;
  * `unlike` 60 an example; `urls` 16 and 1,000 a URL; other types 4 to 64; IFEval's 8 to 96, and what language_work() says; a regex 400 a
- * search, 64 a step and 1 a byte passed. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms,
- * or 130 lengths.
+ * search, 64 a step and 1 a byte passed; a schema 300 for each value that each of its schemas is asked about, and 32 a byte of what is
+ * compared. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms, or 130 lengths.
  */
 #ifndef CORE_CHECK_H
 #define CORE_CHECK_H

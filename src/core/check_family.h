@@ -13,7 +13,7 @@
 	X(terms)    /* must_include, forbidden */                                                  \
 	X(regex)    /* regex */                                                                    \
 	X(value)    /* number */                                                                   \
-	X(json)	    /* json, and IFEval's */                                                       \
+	X(json)	    /* json, json_schema, IFEval's */                                              \
 	X(register) /* register */                                                                 \
 	X(glyphs)   /* glyphs */                                                                   \
 	X(commas)   /* commas */                                                                   \

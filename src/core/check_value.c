@@ -2,17 +2,12 @@
 #include "check_parts.h"
 #include "regex.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 
 #include <ctype.h>
 
 enum { BOUND_BYTES_MAX = 40 };
-
-/* An exact decimal; both parts are digits alone, without zeros before or behind them. */
-struct decimal {
-	bool negative;
-	struct str whole, fraction;
-};
 
 struct range {
 	struct regex regex;
@@ -67,21 +62,8 @@ static struct str ascii_of(struct arena *a, struct str s)
 	return (struct str){ascii, n};
 }
 
-/* Writes over @s: what is left has neither commas nor zeros before it. */
-static struct str bare_digits(struct str s)
-{
-	char *digit = (char *)(uintptr_t)s.p;
-	size_t n = 0;
-
-	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] != ',' && (n > 0 || s.p[i] != '0'))
-			digit[n++] = s.p[i];
-	}
-	return (struct str){digit, n};
-}
-
 /* The only number in @text; false: there is none, or more, or digits that are no decimal as core/check.h says. */
-static bool decimal_read(struct arena *a, struct str text, struct decimal *out)
+static bool read_decimal(struct arena *a, struct str text, struct decimal *out)
 {
 	struct str s = ascii_of(a, text);
 	size_t at = 0;
@@ -97,29 +79,15 @@ static bool decimal_read(struct arena *a, struct str text, struct decimal *out)
 		if (is_digit(s, i))
 			return false;
 	}
-	out->negative = is_negative(s, at);
-	out->whole = bare_digits(str_sub(s, at, end - at));
-	while (fraction_end > end && (s.p[fraction_end - 1] == '0' || s.p[fraction_end - 1] == '.'))
-		fraction_end--;
-	out->fraction =
-		fraction_end > end + 1 ? str_sub(s, end + 1, fraction_end - end - 1) : STR_OF("");
-	return true;
-}
-
-static int decimal_cmp(const struct decimal *x, const struct decimal *y)
-{
-	bool zero = x->whole.n + x->fraction.n + y->whole.n + y->fraction.n == 0;
-	int order;
-
-	if (zero || x->negative != y->negative)
-		return zero ? 0 : x->negative ? -1 : 1;
-	if (x->whole.n != y->whole.n)
-		order = x->whole.n < y->whole.n ? -1 : 1;
-	else
-		order = str_cmp(x->whole, y->whole);
-	if (order == 0)
-		order = str_cmp(x->fraction, y->fraction);
-	return x->negative ? -order : order;
+	struct buf number = BUF(s.n + 2);
+	buf_puts(&number, is_negative(s, at) ? "-" : "");
+	for (size_t i = at; i < fraction_end; i++) {
+		if (s.p[i] != ',')
+			buf_putc(&number, s.p[i]);
+	}
+	struct str kept = arena_str(a, buf_view(&number));
+	buf_release(&number);
+	return decimal_read(kept, out);
 }
 
 /* A bound is an integer, or a string that is nothing but a decimal; canonical JSON has no other numbers. */
@@ -135,7 +103,7 @@ static enum status read_bound(struct arena *a, const struct json *spec, const ch
 	else if (json_kind(value) == JSON_STRING)
 		*text = arena_str(a, json_str(value));
 	if (!text->p || text->n > BOUND_BYTES_MAX || !str_only(*text, "0123456789.-") ||
-	    !decimal_read(a, *text, out) || str_find(*text, STR_OF("-"), 1) >= 0 ||
+	    !read_decimal(a, *text, out) || str_find(*text, STR_OF("-"), 1) >= 0 ||
 	    !is_digit(*text, text->n - 1))
 		return err_set(err, ST_INVALID,
 			       "key \"%s\": must be an integer, or a decimal as a string: \"0.5\"",
@@ -172,7 +140,7 @@ static struct str fault_of(struct arena *scratch, const struct range *range, str
 {
 	struct decimal value;
 
-	if (!decimal_read(scratch, captured, &value))
+	if (!read_decimal(scratch, captured, &value))
 		return arena_printf(scratch, "\"%.*s\" is no decimal number", STR_ARG(captured));
 	if (range->min_text.p && decimal_cmp(&value, &range->min) < 0)
 		return arena_printf(scratch, "%.*s, at least %.*s wanted", STR_ARG(captured),

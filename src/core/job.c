@@ -85,8 +85,17 @@ static enum dead_reason read_checks(struct arena *a, const struct json *array, s
 {
 	int n = (int)json_size(array);
 	struct check *check = arena_array(a, struct check, n);
+	size_t schema_bytes = 0;
+	struct str schema;
 
 	for (int i = 0; i < n; i++) {
+		if (json_get_str(json_item(array, (size_t)i), "schema", &schema))
+			schema_bytes += schema.n;
+		if (schema_bytes > JOB_SCHEMA_BYTES_MAX)
+			return ERR_SET(err, DEAD_out_of_range,
+				       "#/checks/%d/schema: more than %d bytes with those before; "
+				       "put them into the profile",
+				       i, JOB_SCHEMA_BYTES_MAX);
 		if (check_read(a, json_item(array, (size_t)i), &check[i], err) != ST_OK) {
 			err_at(err, "#/checks/%d: ", i);
 			return DEAD_out_of_range;
@@ -185,10 +194,9 @@ static enum dead_reason read_message(struct arena *a, const struct message *m,
 				     struct err *err)
 {
 	static const enum dead_reason reasons[] = {
-		[SCHEMA_TYPE] = DEAD_wrong_type,
-		[SCHEMA_MISSING] = DEAD_missing_field,
-		[SCHEMA_UNKNOWN] = DEAD_unknown_field,
-		[SCHEMA_RANGE] = DEAD_out_of_range,
+		[SCHEMA_TYPE] = DEAD_wrong_type,	[SCHEMA_MISSING] = DEAD_missing_field,
+		[SCHEMA_UNKNOWN] = DEAD_unknown_field,	[SCHEMA_RANGE] = DEAD_out_of_range,
+		[SCHEMA_UNDECIDED] = DEAD_out_of_range,
 	};
 	enum schema_fault fault = schema_check(job_schema, m->body, m->id.p ? "id" : NULL, err);
 
