@@ -32,8 +32,8 @@
  *	                                  foreign: other scripts, private use, U+FFFD, controls but tab and line ends. May stand all the
  *	                                  same: the characters of `allow`, and those of the job's variables (a customer 𠮷田)
  *	commas        max                 at most so many of , ， 、 ､ in one sentence, the comma in 1,000 aside. A sentence ends at 。．！？, at
- *	                                  .!? before white space, at a line end behind a CJK character and at one before an empty
- *	                                  line, an item, a heading
+ *	                                  a line end behind a CJK character and at one before an empty line, an item, a heading; in
+ *	                                  between where core/sentence.h says
  *	markdown                          CommonMark (cmark) without what a reader would see as broken: code that never ends; ** __ ` left
  *	                                  in the words; ]( or ][ left, links to nowhere; a level of headings skipped; ##Heading without
  *	                                  blank; tables whose rule has other cells than the head, or a row more

@@ -1,20 +1,25 @@
 #include "check_family.h"
 #include "check_parts.h"
+#include "core/sentence.h"
 
 #include "base/text.h"
 
 #include <ctype.h>
 
-enum { BYTE_WORK = 16, COMMAS_MAX = 1000, NAMED_MAX = 5 };
+enum { BYTE_WORK = 48, COMMAS_MAX = 1000, NAMED_MAX = 5 };
 
 struct commas {
 	int64_t max; /* in one sentence */
 };
 
-/* The sentence that is being read. */
-struct sentence {
-	int64_t begin; /* byte; -1: none yet */
-	int64_t n_comma;
+/* What is read so far, and what is wrong with it. */
+struct reading {
+	const struct commas *commas;
+	struct str text;
+	struct text_place place;
+	struct buf faults;
+	int n_fault;
+	struct check_result *out;
 };
 
 static bool is_comma(struct str text, size_t at, size_t end, int32_t c)
@@ -36,69 +41,72 @@ static bool begins_anew(struct str text, size_t from)
 	       str_starts(s, "|");
 }
 
-/* Where a sentence ends whose last character is @c, of bytes up to @end, @before being the one before it; 0: it does not end there. */
-static size_t sentence_end(struct str text, size_t end, int32_t before, int32_t c)
+/* Whether a sentence ends at byte @end whatever its words are: its last character is @c, and @before the one before it. */
+static bool ends_anyway(struct str text, size_t end, int32_t before, int32_t c)
 {
 	if (c == '\n')
-		return before >= 0x2E80 || begins_anew(text, end) ? end : 0;
-	if (c >= 0x80)
-		return is_among(c, "。｡．！？") ? end : 0;
-	if (c != '.' && c != '!' && c != '?')
-		return 0;
-	size_t at = end, next = end;
-	while (is_among(c = text_next(text, &next), "\"')]”’」』）"))
-		at = next;
-	return c < 0 || isspace(c) ? at : 0;
+		return before >= 0x2E80 || begins_anew(text, end);
+	return c >= 0x80 && is_among(c, "。｡．！？");
 }
 
-static void put_fault(struct buf *out, struct str text, const struct sentence *s, size_t end,
-		      const struct text_place *place)
+static void count_in(struct reading *r, struct str sentence)
 {
-	struct str sentence = text_trim(str_sub(text, (size_t)s->begin, end - (size_t)s->begin));
+	const size_t from = (size_t)(sentence.p - r->text.p);
+	int64_t n = 0;
+	int32_t c;
 
-	buf_printf(out, "%s%lld in ", out->n ? ", " : "", (long long)s->n_comma);
-	put_place(out, place, sentence);
+	for (size_t at = from, end = from; end < from + sentence.n; at = end) {
+		c = text_next(r->text, &end);
+		n += is_comma(r->text, at, end, c);
+	}
+	if (n <= r->commas->max || r->n_fault++ >= NAMED_MAX)
+		return;
+	place_move(&r->place, r->text, from);
+	buf_printf(&r->faults, "%s%lld in ", r->faults.n ? ", " : "", (long long)n);
+	put_place(&r->faults, &r->place, sentence);
+	if (r->n_fault == 1) {
+		r->out->at = (int64_t)from;
+		r->out->n = (int64_t)sentence.n;
+	}
+}
+
+static void read_text(struct reading *r)
+{
+	int32_t c = 0, before = '\n';
+	size_t begin = 0;
+
+	for (size_t at = 0; at < r->text.n; before = c) {
+		c = text_next(r->text, &at);
+		if (at < r->text.n && !ends_anyway(r->text, at, before, c))
+			continue;
+		struct sentences all = sentences_of(str_sub(r->text, begin, at - begin));
+		struct str sentence;
+		while (sentence_next(&all, &sentence))
+			count_in(r, text_trim(sentence));
+		begin = at;
+	}
 }
 
 static void run_commas(struct arena *scratch, const void *args, const struct job *job,
 		       struct checked *checked, struct check_result *out)
 {
-	const struct commas *commas = args;
-	struct str text = checked->text;
-	struct buf faults = BUF(4 * CHECK_DETAIL_BYTES_MAX);
-	struct text_place place = PLACE_BEGIN;
-	struct sentence s = {-1, 0};
-	int32_t c = 0, before = '\n';
-	int n_fault = 0;
+	struct reading r = {.commas = args,
+			    .text = checked->text,
+			    .place = PLACE_BEGIN,
+			    .faults = BUF(4 * CHECK_DETAIL_BYTES_MAX),
+			    .out = out};
 
-	if (!check_afford(checked, BYTE_WORK * (int64_t)text.n, out))
+	if (!check_afford(checked, BYTE_WORK * (int64_t)r.text.n, out))
 		return;
-	for (size_t from = 0, at = 0; from < text.n; from = at, before = c) {
-		c = text_next(text, &at);
-		if (s.begin < 0 && c > ' ' && c != 0x3000)
-			s.begin = (int64_t)from;
-		s.n_comma += is_comma(text, from, at, c);
-		size_t end = at < text.n ? sentence_end(text, at, before, c) : at;
-		if (end == 0)
-			continue;
-		if (s.n_comma > commas->max && n_fault++ < NAMED_MAX) {
-			place_move(&place, text, (size_t)s.begin);
-			put_fault(&faults, text, &s, end, &place);
-			if (n_fault == 1) {
-				out->at = s.begin;
-				out->n = (int64_t)end - s.begin;
-			}
-		}
-		at = end;
-		s = (struct sentence){-1, 0};
-	}
-	if (n_fault > 0) {
+	read_text(&r);
+	if (r.n_fault > 0) {
 		out->ok = false;
-		out->detail = arena_printf(
-			scratch, "commas in one sentence, at most %lld wanted: %s%s",
-			(long long)commas->max, faults.p, n_fault > NAMED_MAX ? ", and more" : "");
+		out->detail =
+			arena_printf(scratch, "commas in one sentence, at most %lld wanted: %s%s",
+				     (long long)r.commas->max, r.faults.p,
+				     r.n_fault > NAMED_MAX ? ", and more" : "");
 	}
-	buf_release(&faults);
+	buf_release(&r.faults);
 }
 
 static enum status read_commas(struct arena *a, const struct json *spec, const void **args,

@@ -305,6 +305,10 @@ static void commas_are_counted_by_the_sentence(void **state)
 		TWO, "Yes. One, two, three,\nfour. Five.",
 		"commas in one sentence, at most 2 wanted: 3 in line 1 \"One, two, three,\nfour.\"",
 		"One, two, three,\nfour.");
+	assert_red(TWO, "Ask Dr. Doe, Ms. Roe, Mr. Poe, or me.",
+		   "commas in one sentence, at most 2 wanted: 3 in line 1 "
+		   "\"Ask Dr. Doe, Ms. Roe, Mr. Poe, or me.\"",
+		   "Ask Dr. Doe, Ms. Roe, Mr. Poe, or me.");
 	assert_green(TWO, "It costs 1,000,000,000 yen, or 2,000, or 3.5.");
 	assert_green(TWO, "a, b, c\n\nd, e, f\n- g, h, i\n2. j, k, l\n# m, n, o");
 	assert_green(TWO, "");
