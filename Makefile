@@ -16,7 +16,7 @@ endif
 
 # Asked once, and only when a compiler runs: the packages may not be there before install-packages.
 once = $(eval $(1) := $$(shell $(2)))$($(1))
-PACKAGES = libuv rdkafka libcurl libmicrohttpd json-c libpq libpcre2-8 libutf8proc yaml-0.1 libcrypto
+PACKAGES = libuv rdkafka libcurl libmicrohttpd json-c libpq libpcre2-8 libutf8proc libcmark yaml-0.1 libcrypto
 PKG_CFLAGS = $(call once,PKG_CFLAGS,pkg-config --cflags $(PACKAGES))
 PKG_LIBS   = $(call once,PKG_LIBS,pkg-config --libs $(PACKAGES))
 DESCRIBE   = $(call once,DESCRIBE,git describe --always --dirty --exclude '*' 2>/dev/null)

@@ -12,6 +12,9 @@
 #include "core/schema.h"
 
 enum { JOB_TAGS_MAX = 8, JOB_ID_BYTES_MAX = 512, JOB_SALT_BYTES = SALT_BYTES };
+enum {
+	JOB_SCHEMA_BYTES_MAX = 16 << 10
+}; /* of all its checks together: they are compiled while other jobs wait, for up to 5 ms */
 
 struct variable {
 	struct str name, value;

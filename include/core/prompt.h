@@ -24,12 +24,12 @@
 #include "core/job.h"
 #include "core/wire.h"
 
-enum { PROMPT_BYTES_MAX = 8 << 20, SCHEMA_BYTES_MAX = 1 << 20 };
+enum { PROMPT_BYTES_MAX = 8 << 20, ANSWER_SCHEMA_BYTES_MAX = 1 << 20 };
 
 /* A prompt to be written. */
 #define PROMPT                                                                                     \
 	((struct prompt){BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT,                  \
-			 BUF(SCHEMA_BYTES_MAX)})
+			 BUF(ANSWER_SCHEMA_BYTES_MAX)})
 void prompt_release(struct prompt *);
 
 struct prompt_parts {		   /* what the roles see besides the job; all borrowed */

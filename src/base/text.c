@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
-enum { REPLACEMENT = 0xFFFD };
+enum { REPLACEMENT = 0xFFFD, ZERO_WIDTH_SPACE = 0x200B };
 enum { MARKS_MAX = 32, PART_CODE_POINTS = 1000 };
 enum { EXPANSION_MAX = 33 }; /* bytes for one: 11 by NFKC, 3 by folding (UAX #15, section 12) */
 enum { KNOWN = 1024, KNOWN_FROM_BYTES = 14, KNOWN_TO_BYTES = 40, KNOWN_TEXT_BYTES = 2000 };
@@ -185,9 +185,13 @@ struct str text_trim(struct str s)
 	return str_sub(s, from, to - from);
 }
 
-static utf8proc_int32_t wave_dash_to_tilde(utf8proc_int32_t c, void *unused)
+/* What looks like a wave dash: the tilde operator, itself, the wavy dash. Marks of interlinear notes are not to be seen, though not
+ * Default_Ignorable. */
+static utf8proc_int32_t fold_custom(utf8proc_int32_t c, void *unused)
 {
-	return c == 0x301C ? '~' : c;
+	if (c == 0x223C || c == 0x301C || c == 0x3030)
+		return '~';
+	return c >= 0xFFF9 && c <= 0xFFFB ? ZERO_WIDTH_SPACE : c;
 }
 
 /* Marks and modifiers: all that can be, or come apart into, what normalisation sorts. */
@@ -201,9 +205,11 @@ static bool is_mark(const utf8proc_property_t *p)
  * of Hangul, in all their forms. A test asks utf8proc about each code point. */
 static bool joins(int32_t c, const utf8proc_property_t *p)
 {
-	static const struct range jamo[] = {{0x1160, 0x11FF}, {0x3131, 0x318E}, {0xFFA0, 0xFFDC}};
+	static const struct range range[] = {
+		{0x1160, 0x11FF}, {0x3131, 0x318E}, {0xFFA0, 0xFFDC}, {0xFFF9, 0xFFFB}};
 
-	return is_mark(p) || p->ignorable || range_holds(c, jamo, sizeof(jamo) / sizeof(jamo[0]));
+	return is_mark(p) || p->ignorable ||
+	       range_holds(c, range, sizeof(range) / sizeof(range[0]));
 }
 
 /* Whether a mapping changes nothing but the case of ASCII. */
@@ -390,7 +396,7 @@ struct str text_fold_within(struct arena *a, struct str s, int64_t *slow_bytes)
 	return map(a, s,
 		   UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD |
 			   UTF8PROC_IGNORE,
-		   wave_dash_to_tilde, slow_bytes);
+		   fold_custom, slow_bytes);
 }
 
 struct str text_fold(struct arena *a, struct str s)
@@ -406,9 +412,59 @@ struct str text_squeeze(struct arena *a, struct str s)
 	return replace_space(composed.p ? composed : arena_str(a, s), " ");
 }
 
+struct str text_close(struct arena *a, struct str s)
+{
+	return replace_space(arena_str(a, s), "");
+}
+
 struct str text_bare(struct arena *a, struct str s)
 {
 	return replace_space(text_fold(a, s), "");
+}
+
+/* Of Han and kana. */
+static bool is_cjk(int32_t c)
+{
+	return c >= 0x2E80 && !(c >= 0xA9E0 && c <= 0xAA7F) && is_unspaced(c);
+}
+
+struct str text_close_cjk(struct arena *a, struct str s)
+{
+	struct buf closed = BUF(s.n + 1);
+	int32_t before = -1;
+
+	for (size_t at = 0, from = 0; from < s.n; from = at) {
+		int32_t c;
+		while ((c = text_next(s, &at)) >= 0 && text_is_space(c))
+			;
+		size_t begin = at;
+		text_before(s, &begin);
+		if (c >= 0 && is_cjk(before) && is_cjk(c))
+			from = begin;
+		buf_str(&closed, str_sub(s, from, at - from));
+		before = c;
+	}
+	struct str copy = arena_str(a, buf_view(&closed));
+	buf_release(&closed);
+	return copy;
+}
+
+struct str text_katakana(struct arena *a, struct str s)
+{
+	struct str copy = arena_str(a, s);
+	unsigned char *p = (unsigned char *)(uintptr_t)copy.p;
+
+	/* U+3041..3096, 309D, 309E are E3 81 81 to E3 82 9E, of three bytes as what they become, 0x60 higher. */
+	for (size_t i = 0; i + 2 < copy.n; i++) {
+		if (p[i] != 0xE3 || p[i + 1] < 0x81 || p[i + 1] > 0x82)
+			continue;
+		int c = (p[i + 1] & 0x3F) << 6 | (p[i + 2] & 0x3F);
+		if ((c >= 0x41 && c <= 0x96) || c == 0x9D || c == 0x9E) {
+			p[i + 1] = (unsigned char)(0x80 | (c + 0x60) >> 6);
+			p[i + 2] = (unsigned char)(0x80 | ((c + 0x60) & 0x3F));
+		}
+	}
+	return copy;
 }
 
 void text_library(struct buf *out)

@@ -1,15 +1,16 @@
 #include "core/check.h"
 #include "check_family.h"
 #include "core/similarity.h"
+#include "regex.h"
 
 enum { SEVERITY_MIN = 1, SEVERITY_MAX = 5, SEVERITY_DEFAULT = 4, NAME_BYTES_MAX = 40 };
 enum { ALIKE_PERMILLE = 400 }; /* "jsn" is alike "json", "length" is like no type */
 enum { LIST_BYTES_MAX = 400 };
 
 static const struct check_type *const family[] = {
-	check_length_types, check_terms_types,	  check_regex_types,
-	check_json_types,   check_keywords_types, check_count_types,
-	check_form_types,   check_ends_types,	  check_language_types,
+#define TYPES(family) check_##family##_types,
+	CHECK_FAMILIES(TYPES)
+#undef TYPES
 };
 
 static const char *const common_keys[] = {"name", "type", "severity", "hard", "field", NULL};
@@ -169,9 +170,14 @@ void check_run(struct arena *a, const struct check *check, const struct job *job
 	arena_free(scratch);
 }
 
+int64_t check_work_max(const struct checked *checked)
+{
+	return CHECK_WORK_MAX + checked->extra_work;
+}
+
 int64_t check_work_left(const struct checked *checked)
 {
-	return CHECK_WORK_MAX + checked->extra_work - checked->work;
+	return check_work_max(checked) - checked->work;
 }
 
 bool check_afford(struct checked *checked, int64_t work, struct check_result *out)
@@ -196,4 +202,11 @@ void check_put(const struct check_result *r, bool with_detail, struct json_out *
 	json_put_bool(o, "ok", r->ok);
 	if (with_detail && r->detail.p)
 		json_put_str(o, "detail", r->detail);
+}
+
+void check_library(struct buf *out)
+{
+	regex_library(out);
+	buf_puts(out, ", ");
+	markdown_library(out);
 }

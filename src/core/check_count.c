@@ -75,7 +75,7 @@ static enum status read_relation(const struct json *spec, const char *key, enum 
 static enum status read_word(struct arena *a, const struct counted *what, const struct json *spec,
 			     struct str *out, struct err *err)
 {
-	enum status status = args_string(a, spec, what->word_key, out, err);
+	enum status status = arg_phrase(a, spec, what->word_key, out, err);
 
 	if (status == ST_OK && what->count == count_letter &&
 	    (out->n != 1 || (out->p[0] | 0x20) < 'a' || (out->p[0] | 0x20) > 'z'))
@@ -94,7 +94,7 @@ static enum status read_counted(struct arena *a, const struct json *spec, const 
 	args->what = counted_named(type);
 	args->relation = args->what->relation;
 	*out = args;
-	enum status status = args_count(spec, args->what->n_key, 0, &args->n, err);
+	enum status status = arg_count(spec, args->what->n_key, 0, &args->n, err);
 	if (status == ST_OK && args->relation == AS_ASKED)
 		status = read_relation(spec, args->what->relation_key, &args->relation, err);
 	if (status == ST_OK && args->what->word_key)

@@ -14,7 +14,7 @@ static enum status read_phrase(struct arena *a, const struct json *spec, const c
 			       const void **args, struct err *err)
 {
 	struct phrase *phrase = arena_alloc(a, sizeof(*phrase));
-	enum status status = args_string(a, spec, key, &phrase->text, err);
+	enum status status = arg_phrase(a, spec, key, &phrase->text, err);
 
 	*args = phrase;
 	if (status == ST_OK)
@@ -167,6 +167,6 @@ const struct check_type check_ends_types[] = {
 	{"detectable_content:postscript", read_postscript, run_postscript, phrase_postscript,
 	 postscript_keys},
 	{"startend:end_checker", read_end, run_end, phrase_end, end_keys},
-	{"startend:quotation", args_none, run_quotation, phrase_quotation, no_keys},
+	{"startend:quotation", arg_none, run_quotation, phrase_quotation, no_keys},
 	{0},
 };

@@ -27,16 +27,16 @@ static enum status read_first_word(struct arena *a, const struct json *spec, con
 				   struct err *err)
 {
 	struct first_word *first = arena_alloc(a, sizeof(*first));
-	enum status status = args_count(spec, "num_paragraphs", 1, &first->n_paragraph, err);
+	enum status status = arg_count(spec, "num_paragraphs", 1, &first->n_paragraph, err);
 
 	*args = first;
 	if (status == ST_OK)
-		status = args_count(spec, "nth_paragraph", 1, &first->nth, err);
+		status = arg_count(spec, "nth_paragraph", 1, &first->nth, err);
 	if (status == ST_OK && first->nth > first->n_paragraph)
 		return err_set(err, ST_INVALID,
 			       "\"nth_paragraph\" must not be over \"num_paragraphs\"");
 	if (status == ST_OK)
-		status = args_string(a, spec, "first_word", &first->word, err);
+		status = arg_phrase(a, spec, "first_word", &first->word, err);
 	if (status == ST_OK)
 		first->lower = text_lower(a, first->word);
 	return status;
@@ -227,12 +227,12 @@ static const char *const first_word_keys[] = {"num_paragraphs", "nth_paragraph",
 			 *const no_keys[] = {NULL};
 
 const struct check_type check_form_types[] = {
-	{"combination:two_responses", args_none, run_two_responses, phrase_two_responses, no_keys},
-	{"detectable_format:constrained_response", args_none, run_constrained, phrase_constrained,
+	{"combination:two_responses", arg_none, run_two_responses, phrase_two_responses, no_keys},
+	{"detectable_format:constrained_response", arg_none, run_constrained, phrase_constrained,
 	 no_keys},
-	{"detectable_format:title", args_none, run_title, phrase_title, no_keys},
+	{"detectable_format:title", arg_none, run_title, phrase_title, no_keys},
 	{"length_constraints:nth_paragraph_first_word", read_first_word, run_first_word,
 	 phrase_first_word, first_word_keys},
-	{"punctuation:no_comma", args_none, run_no_comma, phrase_no_comma, no_keys},
+	{"punctuation:no_comma", arg_none, run_no_comma, phrase_no_comma, no_keys},
 	{0},
 };

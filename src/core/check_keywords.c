@@ -15,7 +15,7 @@ static enum status read_words(struct arena *a, const struct json *spec, const ch
 			      const void **args, struct err *err)
 {
 	struct words *words = arena_alloc(a, sizeof(*words));
-	enum status status = args_strings(a, spec, key, &words->word, &words->n, err);
+	enum status status = arg_strings(a, spec, key, &words->word, &words->n, err);
 
 	if (status == ST_OK && words->n == 0)
 		return err_set(err, ST_INVALID, "needs \"%s\", a list of strings", key);
@@ -107,8 +107,7 @@ static void phrase_words(const struct words *words, bool japanese, const char *b
 			 struct buf *out)
 {
 	buf_puts(out, before);
-	for (int i = 0; i < words->n; i++)
-		put_item(out, words->word[i], japanese, i == 0);
+	put_list(out, words->word, words->n, japanese);
 	buf_puts(out, japanese ? "。" : ".");
 }
 

@@ -25,11 +25,9 @@ static enum status read_length(struct arena *a, const struct json *spec, const v
 	length->max = INT64_MAX;
 	if (!json_get(spec, "min") && !json_get(spec, "max"))
 		return err_set(err, ST_INVALID, "needs \"min\", \"max\" or both");
-	enum status status = ST_OK;
-	if (json_get(spec, "min"))
-		status = args_count(spec, "min", 0, &length->min, err);
-	if (status == ST_OK && json_get(spec, "max"))
-		status = args_count(spec, "max", 0, &length->max, err);
+	enum status status = arg_int(spec, "min", 0, COUNT_MAX, &length->min, err);
+	if (status == ST_OK)
+		status = arg_int(spec, "max", 0, COUNT_MAX, &length->max, err);
 	if (status != ST_OK)
 		return status;
 	if (length->min > length->max)

@@ -75,6 +75,18 @@ static void read_sources(struct arena *a, const struct json *array, struct job *
 static enum dead_reason read_checks(struct arena *a, const struct json *array, struct job *job,
 				    struct err *err)
 {
+	size_t schema_bytes = 0;
+	struct str schema;
+
+	for (size_t i = 0; i < json_size(array); i++) {
+		if (json_get_str(json_item(array, i), "schema", &schema))
+			schema_bytes += schema.n;
+		if (schema_bytes > JOB_SCHEMA_BYTES_MAX)
+			return ERR_SET(err, DEAD_out_of_range,
+				       "#/checks/%d/schema: more than %d bytes with those before; "
+				       "put them into the profile",
+				       (int)i, JOB_SCHEMA_BYTES_MAX);
+	}
 	if (check_read_list(a, array, &job->check, &job->n_check, err) == ST_OK)
 		return DEAD_NONE;
 	err_at(err, "#/checks");
@@ -166,10 +178,9 @@ static enum dead_reason read_message(struct arena *a, const struct message *m,
 				     struct err *err)
 {
 	static const enum dead_reason reasons[] = {
-		[SCHEMA_TYPE] = DEAD_wrong_type,
-		[SCHEMA_MISSING] = DEAD_missing_field,
-		[SCHEMA_UNKNOWN] = DEAD_unknown_field,
-		[SCHEMA_RANGE] = DEAD_out_of_range,
+		[SCHEMA_TYPE] = DEAD_wrong_type,	[SCHEMA_MISSING] = DEAD_missing_field,
+		[SCHEMA_UNKNOWN] = DEAD_unknown_field,	[SCHEMA_RANGE] = DEAD_out_of_range,
+		[SCHEMA_UNDECIDED] = DEAD_out_of_range,
 	};
 	enum schema_fault fault = schema_check(job_schema, m->body, m->id.p ? "id" : NULL, err);
 

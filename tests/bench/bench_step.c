@@ -285,6 +285,30 @@ static struct str terms(struct arena *a, int n)
 	return text;
 }
 
+/* Plain texts, and for each check the one that gives it the most to do. */
+static const struct {
+	const char *name, *arguments, *unit;
+} hard[] = {
+	{"register", "\"type\":\"register\"", "料金を改定いたします。ご確認ください。"},
+	{"register, quotations", "\"type\":\"register\"", "「」（）。"},
+	{"glyphs", "\"type\":\"glyphs\",\"language\":\"ja\"", "料金を改定いたします。"},
+	{"glyphs, all foreign", "\"type\":\"glyphs\"", "审"},
+	{"commas", "\"type\":\"commas\",\"max\":9", "料金、改定。"},
+	{"commas, lines", "\"type\":\"commas\",\"max\":9", "a\n"},
+	{"urls, English", "\"type\":\"urls\"", "Dear customer, we are sorry. "},
+	{"urls, hosts", "\"type\":\"urls\",\"hosts\":[\"a.com\",\"b.com\"]", "a.com "},
+	{"urls, schemes", "\"type\":\"urls\",\"hosts\":[\"a\"]", "https:a"},
+	{"urls, one path", "\"type\":\"urls\",\"hosts\":[\"a\"]", "https://a/"},
+	{"urls, user names", "\"type\":\"urls\",\"hosts\":[\"a\"]", "https:a;"},
+	{"leftover, English", "\"type\":\"leftover\"", "Dear customer, we are sorry. "},
+	{"leftover, braces", "\"type\":\"leftover\"", "{"},
+	{"leftover, circles", "\"type\":\"leftover\"", "一〇"},
+	{"unlike", "\"type\":\"unlike\",\"examples\":[\"a b c\"]", "Dear customer, we are sorry. "},
+	{"number", "\"type\":\"number\",\"pattern\":\"(1)\",\"max\":1", "1"},
+	{"markdown, English", "\"type\":\"markdown\"", "Dear customer, we are sorry. "},
+	{"markdown, Japanese", "\"type\":\"markdown\"", "料金を改定いたします。\n"},
+};
+
 static void bench_checks(struct arena *a)
 {
 	struct str english = text_of(a, kinds[0].unit, 1, REPLY_BYTES);
@@ -297,6 +321,9 @@ static void bench_checks(struct arena *a)
 	bench_check(a, "a number of words", 1, "\"type\":\"words\",\"max\":1", japanese);
 	bench_check(a, "a language", 1,
 		    "\"type\":\"language:response_language\",\"language\":\"en\"", japanese);
+	for (size_t i = 0; i < sizeof(hard) / sizeof(hard[0]); i++)
+		bench_check(a, hard[i].name, 1, hard[i].arguments,
+			    text_of(a, hard[i].unit, 1, REPLY_BYTES));
 	bench_check(a, "a regex at its limit", 1, "\"type\":\"regex\",\"pattern\":\"(a+)+[bc]\"",
 		    same);
 	bench_check(a, "a regex of long runs", 1, "\"type\":\"regex\",\"pattern\":\"[^xy]*+[xy]\"",

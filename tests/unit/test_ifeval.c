@@ -166,7 +166,7 @@ static const char *const refusals[][2] = {
 	 "key \"num_words\": must be an integer, 0 to 1000000"},
 	{"\"length_constraints:number_words\", \"num_words\": 1, \"num_sentences\": 1",
 	 "unknown key \"num_sentences\"; the keys of type length_constraints:number_words are: "
-	 "name, type, severity, hard, num_words, relation"},
+	 "name, type, severity, hard, field, num_words, relation"},
 	{"\"length_constraints:nth_paragraph_first_word\", \"num_paragraphs\": 1, \"nth_paragraph\": 2, \"first_word\": \"a\"",
 	 "\"nth_paragraph\" must not be over \"num_paragraphs\""},
 	{"\"length_constraints:nth_paragraph_first_word\", \"num_paragraphs\": 1, \"nth_paragraph\": 0, \"first_word\": \"a\"",
