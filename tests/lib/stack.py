@@ -133,9 +133,10 @@ class Model(Process):
         with urllib.request.urlopen(urllib.request.Request(self.url + path, data), timeout=30) as answer:
             return json.load(answer)
 
-    def control(self, fail=None, count=-1, retry_after=None, latency_ms=None):
-        """`fail`: 429 500 503 529 401 quota filter cut drop hang html garbage none; `count` requests, -1 until changed."""
-        wishes = {"fail": fail, "count": count if fail else None, "retry_after": retry_after, "latency_ms": latency_ms}
+    def control(self, fail=None, count=-1, of=None, retry_after=None, latency_ms=None):
+        """`fail`: 429 500 503 504 529 401 quota filter cut drop hang html garbage none; `count` requests, -1 until changed; only those
+        with the text `of` in them."""
+        wishes = {"fail": fail, "count": count if fail else None, "of": of, "retry_after": retry_after, "latency_ms": latency_ms}
         self._ask("/control", {name: wish for name, wish in wishes.items() if wish is not None})
 
     def ledger(self):
