@@ -222,11 +222,11 @@ static bool is_down(const struct service *s)
 }
 
 /* The model answered nobody else; and if the job's own time was up, it had at least the time that answers take. */
-static bool seems_in_vain(const struct run_call *c, int64_t latency_ms)
+static bool seems_in_vain(const struct run_call *c, enum reply_class class, int64_t latency_ms)
 {
 	const struct limit *l = c->service->limit;
 
-	return limit_n_answered(l) == c->n_answered &&
+	return class != REPLY_rejected && limit_n_answered(l) == c->n_answered &&
 	       (c->run->active_ms < c->run->job->limits.active_ms ||
 		latency_ms > limit_slowest_ms(l));
 }
@@ -371,7 +371,7 @@ void call_replied(void *owner, enum sent sent, const struct http_reply *http, in
 	cfg->hooks->in_hand(cfg->owner, NULL, 0);
 	c->has_slot = c->in_flight = false;
 	renews = http->status == 401 && credential_refused(c->service->credential, c->key_no);
-	in_vain = seems_in_vain(c, latency_ms);
+	in_vain = seems_in_vain(c, reply.class, latency_ms);
 	if (renews) /* the model is not at fault, and no alarm is due */
 		limit_return(c->service->limit, unused_tokens(c, &reply));
 	else

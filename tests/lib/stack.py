@@ -200,7 +200,7 @@ class Stack:
         self.folder = tempfile.mkdtemp(prefix="draftmill-", dir="/tmp")
         os.chmod(self.folder, 0o711)  # PostgreSQL runs as another user and has a folder in it
         # DRAFTMILL_*, for all that is run after
-        self.settings = {"DRAFTMILL_WORKER_STATE_DIR": f"{self.folder}/state", "DRAFTMILL_WEB_LISTEN": ""}
+        self.settings = {"DRAFTMILL_WORKER_STATE_DIR": f"{self.folder}/state", "DRAFTMILL_WEB_LISTEN": "", "OPENAI_API_KEY": "test-key"}
         self.broker = self.model = self.proxy = self.brokers = self.conninfo = None
         self.workers = []
         self._processes = []
