@@ -32,7 +32,9 @@ void preflight_options(const struct settings *, struct faults *notes);
 /* What a profile is worth less for: mode reflect. */
 void preflight_profiles(const struct profiles *, struct faults *notes);
 
-/* Of each provider that a profile uses: the credential can be had, and a connection leads there, with its proxy, TLS and certificate. */
-void preflight_providers(const struct settings *, const struct profiles *, struct faults *);
+/* Of each provider that a profile uses: the credential can be had, and a connection leads there, with its proxy, TLS and certificate.
+ * @offline: variables and files alone. */
+void preflight_providers(const struct settings *, const struct profiles *, bool offline,
+			 struct faults *);
 
 #endif

@@ -318,6 +318,28 @@ static enum status start_command(struct credential *c, bool waits, struct err *e
 	return ST_OK;
 }
 
+/* Of variables and files. */
+static enum status take_all(struct credential *c, const struct provider *p, struct err *err)
+{
+	enum status status;
+
+	c->key = (struct secret){.env = p->key_env, .file = p->key_file};
+	c->proxy = (struct secret){
+		.env = p->proxy_key_env, .file = p->proxy_key_file, .is_login = true};
+	status = take_first(&c->proxy, false, err);
+	return status == ST_OK ? take_first(&c->key, p->n_key_command > 0, err) : status;
+}
+
+enum status credential_look(const struct provider *p, struct err *err)
+{
+	struct credential c = {0};
+	enum status status = take_all(&c, p, err);
+
+	forget(&c.key);
+	forget(&c.proxy);
+	return status;
+}
+
 enum status credential_open(struct reactor *reactor, const struct provider *p, bool waits,
 			    struct credential **out, struct err *err)
 {
@@ -329,12 +351,7 @@ enum status credential_open(struct reactor *reactor, const struct provider *p, b
 	c->arena = arena_new();
 	c->provider = copy_sources(c->arena, p);
 	p = &c->provider;
-	c->key = (struct secret){.env = p->key_env, .file = p->key_file};
-	c->proxy = (struct secret){
-		.env = p->proxy_key_env, .file = p->proxy_key_file, .is_login = true};
-	status = take_first(&c->proxy, false, err);
-	if (status == ST_OK)
-		status = take_first(&c->key, p->n_key_command > 0, err);
+	status = take_all(c, p, err);
 	if (status == ST_OK && !c->key.value.n && p->n_key_command)
 		status = start_command(c, waits, err);
 	*out = c;

@@ -216,17 +216,18 @@ static const struct model *used_model(const struct settings *settings,
 	return NULL;
 }
 
-/* All that a call needs, without a call. */
+/* All that a call needs, without a call; @offline: as far as this machine can tell. */
 static enum status check_provider(const struct settings *s, const struct provider *p,
-				  const struct model *model, struct err *err)
+				  const struct model *model, bool offline, struct err *err)
 {
 	struct credential *credential;
 	struct endpoint endpoint;
 
 	if (settings_endpoint(s, s->arena, model, &endpoint, err) != ST_OK)
 		return ST_INVALID;
-	enum status status = credential_open(NULL, p, true, &credential, err);
-	if (status == ST_OK) {
+	enum status status = offline ? credential_look(p, err)
+				     : credential_open(NULL, p, true, &credential, err);
+	if (status == ST_OK && !offline) {
 		credential_put(credential, &endpoint);
 		status = endpoint_reach(&endpoint, err);
 		credential_close(credential);
@@ -237,14 +238,14 @@ static enum status check_provider(const struct settings *s, const struct provide
 }
 
 void preflight_providers(const struct settings *settings, const struct profiles *profiles,
-			 struct faults *faults)
+			 bool offline, struct faults *faults)
 {
 	struct err err;
 
 	for (int i = 0; i < settings->n_provider; i++) {
 		const struct provider *p = &settings->provider[i];
 		const struct model *model = used_model(settings, profiles, p);
-		if (model && check_provider(settings, p, model, &err) != ST_OK)
+		if (model && check_provider(settings, p, model, offline, &err) != ST_OK)
 			faults_add(faults, NULL, "%s", err.text);
 	}
 }

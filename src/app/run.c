@@ -353,6 +353,17 @@ static bool is_down(struct runs *rs, const struct profile *p)
 	return false;
 }
 
+/* Somebody must probe; where calls hang, one more, for the request of a single job may be at fault itself. */
+static int n_witness(const struct runs *rs)
+{
+	const struct service *s;
+
+	TAILQ_FOREACH(s, &rs->services, link)
+	if (limit_hangs(s->limit))
+		return 2;
+	return 1;
+}
+
 int runs_may_begin(struct runs *rs, int n)
 {
 	const struct profile *p;
@@ -360,7 +371,7 @@ int runs_may_begin(struct runs *rs, int n)
 	for (int i = 0; n > 0 && (p = profiles_at(rs->c.profiles, i)); i++)
 		if (!is_down(rs, p))
 			return n;
-	return n > 0 && rs->n == 0; /* somebody must probe */
+	return n > 0 && rs->n < n_witness(rs);
 }
 
 void runs_sweep(struct runs *rs, int64_t unix_ms)

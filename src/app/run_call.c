@@ -14,6 +14,7 @@
 
 enum {
 	ASK_AGAIN_MS = 500, /* until lease, database and credential let it be sent */
+	LISTEN_MS = 60000,  /* in a long pause: whether the model is heard again */
 	TELL_AGAIN_MS = 60000
 };
 
@@ -54,6 +55,8 @@ static void begin_attempt(struct run_call *c)
 		timeout_ms = 1;
 	c->in_flight = true;
 	on_wire(r, 1);
+	if (!c->retry.n_failed)
+		c->n_answered = limit_n_answered(c->service->limit);
 	if (model_is_tool(c->call.model))
 		tool_run(c, timeout_ms);
 	else
@@ -147,7 +150,6 @@ void call_begin(struct run *r, const struct call *call, bool has_slot, int attem
 			       .attempt_no = attempt_no,
 			       .service = service_of(r->runs, call->model),
 			       .has_slot = has_slot};
-	c->n_answered = limit_n_answered(c->service->limit);
 	c->attempt = (struct attempt_row){
 		.http_status = ROW_NULL, .latency_ms = ROW_NULL, .why = STR_OF("waited")};
 	if (has_slot) {
@@ -219,24 +221,37 @@ static bool is_down(const struct service *s)
 	return limit_breaker(s->limit) != BREAKER_CLOSED;
 }
 
-static enum others others(struct run_call *c)
+/* The model answered nobody else; and if the job's own time was up, it had at least the time that answers take. */
+static bool seems_in_vain(const struct run_call *c, enum reply_class class, int64_t latency_ms)
 {
-	const int64_t before = c->n_answered;
+	const struct limit *l = c->service->limit;
 
-	c->n_answered = limit_n_answered(c->service->limit);
-	if (is_down(c->service))
-		return OTHERS_FAIL;
-	return c->n_answered > before ? OTHERS_ANSWERED : OTHERS_UNKNOWN;
+	return class != REPLY_rejected && limit_n_answered(l) == c->n_answered &&
+	       (c->run->active_ms < c->run->job->limits.active_ms ||
+		latency_ms > limit_slowest_ms(l));
+}
+
+/* A pause for the sake of money is over when others are answered. */
+static void pause_call(void *owner)
+{
+	struct run_call *c = owner;
+	const int64_t left_ms = c->again_mono_ms - clock_mono_ms();
+
+	if (left_ms <= 0 || (c->listens && limit_n_answered(c->service->limit) > c->n_answered))
+		take_slot(c);
+	else
+		ring(c, pause_call, left_ms < LISTEN_MS ? left_ms : LISTEN_MS);
 }
 
 /* True: it will be tried again after a while, or its job ends because the provider lets it wait past its not_after. */
 static bool retry(struct run_call *c, const struct http_reply *http, const struct reply *reply,
-		  int64_t latency_ms)
+		  bool in_vain, int64_t latency_ms)
 {
 	struct run *r = c->run;
 	const int64_t wait_ms = retry_after_ms(&c->retry, reply->class, reply->retry_after_ms,
-					       others(c), jitter(r->runs));
+					       in_vain, jitter(r->runs));
 
+	c->n_answered = limit_n_answered(c->service->limit);
 	if (wait_ms < 0 ||
 	    loop_may_retry(r->loop, c->call.no, c->retry.n_maybe_billed, r->active_ms) != STOP_NONE)
 		return false;
@@ -247,10 +262,12 @@ static bool retry(struct run_call *c, const struct http_reply *http, const struc
 	}
 	c->attempt.why = str_c(reply_class_name(reply->class));
 	c->attempt.http_status = http->status ? http->status : ROW_NULL;
-	c->attempt.latency_ms = is_down(c->service) ? ROW_NULL : latency_ms;
+	c->attempt.latency_ms = in_vain ? ROW_NULL : latency_ms;
 	snprintf(c->detail, sizeof(c->detail), "%.*s", STR_ARG(reply->detail));
 	c->attempt.detail = str_c(reply->detail.p ? c->detail : NULL);
-	ring(c, take_slot, wait_ms);
+	c->again_mono_ms = clock_mono_ms() + wait_ms;
+	c->listens = reply_maybe_billed(reply->class) && reply->retry_after_ms < 0;
+	pause_call(c);
 	return true;
 }
 
@@ -341,7 +358,7 @@ void call_replied(void *owner, enum sent sent, const struct http_reply *http, in
 	const int64_t active_before_ms = r->active_ms;
 	struct arena *scratch; /* of failures: an outage of hours must not grow the job */
 	struct reply reply;
-	bool answered, renews;
+	bool answered, renews, in_vain;
 
 	c->transfer = NULL;
 	on_wire(r, -1);
@@ -354,10 +371,13 @@ void call_replied(void *owner, enum sent sent, const struct http_reply *http, in
 	cfg->hooks->in_hand(cfg->owner, NULL, 0);
 	c->has_slot = c->in_flight = false;
 	renews = http->status == 401 && credential_refused(c->service->credential, c->key_no);
+	in_vain = seems_in_vain(c, reply.class, latency_ms);
 	if (renews) /* the model is not at fault, and no alarm is due */
 		limit_return(c->service->limit, unused_tokens(c, &reply));
 	else
-		limit_give(c->service->limit, reply.class, unused_tokens(c, &reply));
+		limit_give(c->service->limit,
+			   &(struct attempt_end){reply.class, in_vain, latency_ms,
+						 unused_tokens(c, &reply)});
 	count_attempt(c, reply.class, latency_ms);
 	answered = reply_is_answer(reply.class);
 	if (answered)
@@ -366,11 +386,12 @@ void call_replied(void *owner, enum sent sent, const struct http_reply *http, in
 		log_failure(c, &reply, http->status);
 	if (!renews)
 		tell_credentials(c->service, &reply, http->status);
-	if (!answered && is_down(c->service))
+	in_vain = !answered && (in_vain || is_down(c->service));
+	if (in_vain)
 		r->active_ms = active_before_ms; /* the time of an outage is not the job's */
 	if (!answered && !renews && cfg->hooks->attempt_failed)
 		cfg->hooks->attempt_failed(cfg->owner, c->call.model, &reply, http->status);
-	if (answered || !retry(c, http, &reply, latency_ms)) {
+	if (answered || !retry(c, http, &reply, in_vain, latency_ms)) {
 		if (scratch)
 			classify(r->arena, c, sent, http, at_ms, why, &reply);
 		feed(c, http, &reply, at_ms, latency_ms, answered);

@@ -50,8 +50,9 @@ struct run_call { /* an open call's driver: its intent is stored */
 	char detail[DETAIL_BYTES];  /* behind the row's */
 	struct attempt_row attempt; /* the row being stored */
 	struct retry_state retry;
-	int64_t n_answered;	   /* the model's answers until this call's last failure */
+	int64_t n_answered;	   /* the model's answers until it was first sent, or last failed */
 	int64_t asked_mono_ms;	   /* for its slot */
+	int64_t again_mono_ms;	   /* end of the pause before its next attempt */
 	struct limit_wait *wait;   /* in the queue for a slot */
 	struct timer *timer;	   /* backing off, or waiting for leave to send */
 	struct transfer *transfer; /* on the wire */
@@ -59,6 +60,7 @@ struct run_call { /* an open call's driver: its intent is stored */
 	struct child *child;	   /* a tool's */
 	struct child_how how;	   /* of it; argv NULL: not made yet */
 	int64_t run_mono_ms;	   /* it runs since */
+	bool listens;		   /* the pause ends sooner if the model is heard */
 	bool has_slot;
 	bool in_flight; /* an attempt was begun and its end is not stored */
 };

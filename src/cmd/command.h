@@ -19,7 +19,7 @@
 	X(UNAVAILABLE, 69, "`migrate`, `show`, `report`: the database does not answer or has no schema. `topics`: no broker answers") \
 	X(SOFTWARE, 70, "a fault of the program") \
 	X(IO, 74, "the output could not be written") \
-	X(TEMPORARY, 75, "`work`, `submit`: a dependency is down, a time limit passed, or this worker was declared dead: start it again") \
+	X(TEMPORARY, 75, "`work`, `submit`: a dependency is down, a time limit passed, or this worker was declared dead: start it again. `try`: the provider gave no answer, eight attempts in a row or three that may cost") \
 	X(CONFIG, 78, "configuration")
 /* clang-format on */
 #define X(name, status, text) EXIT_##name = status,

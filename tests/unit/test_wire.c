@@ -380,13 +380,13 @@ static void the_status_decides_whose_fault_it_is(void **state)
 	static const struct {
 		int status;
 		enum reply_class class;
-	} cases[] = {
-		{0, REPLY_broken_off},	   {429, REPLY_rate_limited}, {500, REPLY_server_error},
-		{503, REPLY_overloaded},   {529, REPLY_overloaded},   {408, REPLY_server_error},
-		{409, REPLY_server_error}, {402, REPLY_credentials},  {401, REPLY_credentials},
-		{403, REPLY_credentials},  {400, REPLY_rejected},     {404, REPLY_credentials},
-		{413, REPLY_rejected},	   {422, REPLY_rejected},     {204, REPLY_rejected},
-		{301, REPLY_rejected}};
+	} cases[] = {{0, REPLY_broken_off},    {429, REPLY_rate_limited}, {500, REPLY_server_error},
+		     {503, REPLY_overloaded},  {529, REPLY_overloaded},	  {502, REPLY_server_error},
+		     {408, REPLY_broken_off},  {499, REPLY_broken_off},	  {504, REPLY_broken_off},
+		     {524, REPLY_broken_off},  {409, REPLY_server_error}, {402, REPLY_credentials},
+		     {401, REPLY_credentials}, {403, REPLY_credentials},  {400, REPLY_rejected},
+		     {404, REPLY_credentials}, {413, REPLY_rejected},	  {422, REPLY_rejected},
+		     {204, REPLY_rejected},    {301, REPLY_rejected}};
 	struct str good =
 		STR("{\"choices\":[{\"message\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}");
 
