@@ -15,10 +15,10 @@
  *	                                  pattern in prompts
  *	json                              the whole text, trimmed, is one JSON value (base/json.h)
  *
- * All checks of a text share CHECK_WORK_MAX, so that no draft holds up other jobs: a term costs 1 for each byte of the text, 8 if it
- * stands in longer words; the value of a variable 8 more for each byte of its own; a length 24 a byte of the text, `json` 8; a regex
- * 64 a step and 1 a byte passed. A check that does not get by with what is left is red and says so. At 5 kB that is 3,000 terms, or
- * 130 lengths.
+ * All checks of a text share CHECK_WORK_MAX, so that no draft holds up other jobs: to fold it, once for all terms, costs 24 for each
+ * byte and 100 more for one that is slow (base/text.h), so does the value of a variable; a term 1 for each byte of the text, 8 if it
+ * stands in longer words; a length 24 a byte of the text, `json` 8; a regex 64 a step and 1 a byte passed. A check that does not get by
+ * with what is left is red and says so. At 5 kB that is 3,000 terms, or 130 lengths.
  */
 #ifndef CORE_CHECK_H
 #define CORE_CHECK_H
@@ -55,6 +55,7 @@ struct checked {
 	struct str text;
 	struct str folded; /* text_fold(), made for the first check that asks */
 	int64_t work;	   /* done so far, up to CHECK_WORK_MAX */
+	int64_t n_walked;  /* bytes passed to tell where what was found stands */
 };
 
 struct check_type {

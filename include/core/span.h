@@ -12,11 +12,11 @@
  * cut away leaves *n 0 at its place. */
 void span_map(const struct diff *run, int n_run, int64_t *at, int64_t *n);
 
-/* Whether @now flags, in the same category, a place that @before flagged: the fix did not take. Only issues of @severity or more
- * count: of others the refiner did not hear. An issue without a place, or whose place is the whole text, is never the same. */
-bool span_flagged_again(struct arena *a, int64_t severity, struct str text_before,
-			const struct critique *before, struct str text_now,
-			const struct critique *now);
+/* Whether @now flags, in the same category, a place that @before flagged: the fix did not take. @run: from the text that @before is of to
+ * the one that @now is of. Only issues of @severity or more count: of others the refiner did not hear. An issue without a place, or
+ * whose place is the whole text, is never the same. */
+bool span_flagged_again(const struct diff *run, int n_run, int64_t severity,
+			const struct critique *before, const struct critique *now);
 
 struct revision {
 	struct str before, after;

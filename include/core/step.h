@@ -8,6 +8,7 @@
 #include "core/job.h"
 #include "core/outcome.h"
 #include "core/row.h"
+#include "core/similarity.h"
 #include "core/wire.h"
 
 #define FACTS(X)                                                                                   \
@@ -45,8 +46,10 @@ struct draft {
 	struct str text;
 	const struct check_result *result;
 	int n_result, n_hard_failed, n_failed;
-	int64_t score;			 /* of its latest valid critique; -1: none yet */
-	int64_t changed_permille;	 /* against draft `from`; 0 for a written one */
+	int64_t score;		 /* of its latest valid critique; -1: none yet */
+	const struct diff *diff; /* from draft `from`; n_diff 0 for a written one */
+	int n_diff;
+	int64_t changed_permille;	 /* of that diff; 0 for a written one */
 	int64_t confidence_permille;	 /* -1: none given */
 	uint8_t squeezed_sha[SHA_BYTES]; /* of its text_squeeze(): to find it again */
 };

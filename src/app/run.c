@@ -7,6 +7,35 @@
 
 #include <search.h>
 
+enum {
+	TURN_MS = 1
+}; /* so long the turns that are due are taken one after another, however small they are */
+
+/* ---- turns ---- */
+
+static void take_turns(void *owner)
+{
+	struct runs *rs = owner;
+	const int64_t begin_ms = clock_mono_ms();
+	struct run *r;
+
+	while ((r = TAILQ_FIRST(&rs->due)) && clock_mono_ms() - begin_ms < TURN_MS) {
+		run_fn *fn = r->turn;
+		TAILQ_REMOVE(&rs->due, r, due);
+		r->turn = NULL;
+		fn(r);
+	}
+	if (r)
+		timer_start(rs->turns, 0, 0);
+}
+
+void run_next_turn(struct run *r, run_fn *fn)
+{
+	r->turn = fn;
+	TAILQ_INSERT_TAIL(&r->runs->due, r, due);
+	timer_start(r->runs->turns, 0, 0);
+}
+
 /* ---- one job's life ---- */
 
 struct run *run_new(struct runs *rs)
@@ -47,6 +76,8 @@ static void drop_calls(struct run *r)
 void run_free(struct run *r)
 {
 	drop_calls(r);
+	if (r->turn)
+		TAILQ_REMOVE(&r->runs->due, r, due);
 	LIST_REMOVE(r, link);
 	if (r->job_no)
 		tdelete(r, &r->runs->by_number, by_number);
@@ -76,9 +107,10 @@ static int64_t take_slots(struct run *r)
 	return intents;
 }
 
-static void make_events(struct run *r, const struct history *h)
+void run_make_events(struct run *r)
 {
 	const int draft_no = r->out.finish.draft_no;
+	const struct history *h = r->history;
 	const struct ending ending = {.job = r->job,
 				      .profile = r->profile,
 				      .history = h,
@@ -95,16 +127,11 @@ static void make_rows(struct run *r, const struct history *h)
 {
 	const int64_t intents = r->out.finished ? 0 : take_slots(r);
 
+	r->history = h;
 	step_rows(r->arena, r->job, h, &r->fact, &r->out, r->job_no,
 		  trail_worker_id(r->runs->c.trail), intents, r->head, &r->rows);
 	if (r->out.finished)
-		make_events(r, h);
-}
-
-static void store(struct run *r)
-{
-	r->storing = true;
-	trail_step(r->runs->c.trail, &r->rows, run_stored, r);
+		drop_calls(r);
 }
 
 void run_step(struct run *r)
@@ -112,22 +139,45 @@ void run_step(struct run *r)
 	if (loop_step(r->loop, &r->fact, &r->out) != ST_OK)
 		BUG("job %lld: a fact that answers no open call", (long long)r->job_no);
 	make_rows(r, loop_history(r->loop));
+}
+
+static void store(struct run *r)
+{
+	trail_step(r->runs->c.trail, &r->rows, run_stored, r);
+}
+
+static void take_in_hand(const struct run *r, int64_t job_no)
+{
+	r->runs->c.hooks->in_hand(r->runs->c.owner, NULL, job_no);
+}
+
+static void end_turn(struct run *r)
+{
+	take_in_hand(r, r->job_no);
+	run_make_events(r);
+	take_in_hand(r, 0);
+	store(r);
+}
+
+static void step_turn(struct run *r)
+{
+	take_in_hand(r, r->job_no);
+	failpoint("step", r->job->id);
+	run_step(r);
+	take_in_hand(r, 0);
 	if (r->out.finished)
-		drop_calls(r);
+		run_next_turn(r, end_turn);
+	else
+		store(r);
 }
 
 void run_feed(struct run *r, const struct fact *f)
 {
-	const struct runs_config *c = &r->runs->c;
-
 	if (r->storing)
 		BUG("a fact while a step is unstored");
 	r->fact = *f;
-	c->hooks->in_hand(c->owner, NULL, r->job_no);
-	failpoint("step", r->job->id);
-	run_step(r);
-	c->hooks->in_hand(c->owner, NULL, 0);
-	store(r);
+	r->storing = true;
+	run_next_turn(r, step_turn);
 }
 
 void run_end_outside(struct run *r, const struct loop_output *end, const struct history *h)
@@ -141,9 +191,9 @@ void run_end_outside(struct run *r, const struct loop_output *end, const struct 
 	r->out.role = N_ROLES;
 	r->out.finished = true;
 	r->out.action = step_action(r->arena, &r->out);
-	drop_calls(r);
 	make_rows(r, h);
-	store(r);
+	r->storing = true;
+	run_next_turn(r, end_turn);
 }
 
 /* ---- stored: now, and only now, act ---- */
@@ -332,6 +382,8 @@ enum status runs_new(const struct runs_config *c, struct runs **out, struct err 
 
 	*rs = (struct runs){.c = *c, .arena = a};
 	TAILQ_INIT(&rs->services);
+	TAILQ_INIT(&rs->due);
+	rs->turns = timer_new(c->reactor, take_turns, rs);
 	rs->c.profiles = NULL;
 	rs->random = (uint32_t)clock_mono_ms() * 2654435761u | 1;
 	*out = rs;
@@ -348,6 +400,7 @@ void runs_free(struct runs *rs)
 		return;
 	while (!LIST_EMPTY(&rs->all))
 		run_free(LIST_FIRST(&rs->all));
+	timer_close(rs->turns);
 	services_free(rs);
 	profiles_free(rs->c.profiles);
 	arena_free(rs->arena);

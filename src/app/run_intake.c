@@ -216,11 +216,29 @@ static enum dead_reason read_job(struct run *r, const struct record *m, struct e
 	return job_bind(r->job, r->profile, err);
 }
 
-/* The first step is made before the job is stored: job, step and first intent are one commit. */
-static void take_in(struct run *r)
+static void store_intake(struct run *r)
 {
 	struct intake *in = arena_alloc(r->arena, sizeof(*in));
 
+	*in = (struct intake){.job = &r->row, .first = &r->rows, .profile = r->profile};
+	job_key(r->job, in->key);
+	trail_intake(r->runs->c.trail, in, intake_stored, r);
+}
+
+static void end_turn(struct run *r)
+{
+	const struct runs_config *c = &r->runs->c;
+
+	c->hooks->in_hand(c->owner, &r->message, 0);
+	run_make_events(r);
+	c->hooks->in_hand(c->owner, NULL, 0);
+	store_intake(r);
+}
+
+/* The first step is made before the job is stored: job, step and first intent are one commit. The message is in hand, not the job:
+ * nobody would ever ask for its number again. */
+static void take_in(struct run *r)
+{
 	if (getrandom(r->job->salt, SALT_BYTES, 0) != SALT_BYTES)
 		BUG("no random bytes");
 	r->fact = (struct fact){.type = FACT_started, .at_ms = clock_unix_ms(), .call_no = -1};
@@ -229,12 +247,12 @@ static void take_in(struct run *r)
 	step_first_hash(&r->row, r->head);
 	r->loop = loop_new(r->arena, r->job, r->profile);
 	failpoint("start", r->job->id);
-	run_step(
-		r); /* the message is in hand, not the job: nobody would ever ask for its number again */
-	*in = (struct intake){.job = &r->row, .first = &r->rows, .profile = r->profile};
-	job_key(r->job, in->key);
+	run_step(r);
 	r->storing = true;
-	trail_intake(r->runs->c.trail, in, intake_stored, r);
+	if (r->out.finished)
+		run_next_turn(r, end_turn);
+	else
+		store_intake(r);
 }
 
 static void keep_record(struct run *r, const struct record *m)

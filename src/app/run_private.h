@@ -32,6 +32,8 @@ struct runs {
 	struct arena *arena;
 	TAILQ_HEAD(services, service) services; /* those of the settings of now are the last */
 	LIST_HEAD(, run) all;
+	TAILQ_HEAD(, run) due; /* those with a turn, in their order */
+	struct timer *turns;
 	void *by_number; /* the same that have a number, as a tree of search.h */
 	int n, n_workers;
 	bool stopping;	 /* no call is begun any more */
@@ -56,9 +58,13 @@ struct run_call { /* an open call's driver: its intent is stored */
 	bool in_flight; /* an attempt was begun and its end is not stored */
 };
 
+typedef void run_fn(struct run *);
+
 struct run {
 	struct runs *runs;
 	LIST_ENTRY(run) link;
+	TAILQ_ENTRY(run) due;
+	run_fn *turn;		   /* what it does in its next turn; NULL: none is due */
 	struct arena *arena;	   /* the job, the loop and everything they made */
 	struct profiles *profiles; /* held: those that it began under */
 	int64_t job_no;
@@ -70,10 +76,11 @@ struct run {
 
 	struct fact fact; /* behind the step being stored */
 	struct loop_output out;
+	const struct history *history;
 	struct step_rows rows;
 	struct buf reply;	 /* the bytes behind fact.http */
 	uint8_t head[SHA_BYTES]; /* hash of the last stored step */
-	bool storing;		 /* a write is unanswered */
+	bool storing;		 /* a step is being made or a write is unanswered */
 	enum stop_reason stop;	 /* wanted from outside; a level, read again after each store */
 
 	struct run_call *call[LOOP_CALLS]; /* open ones, in the order of their numbers */
@@ -88,9 +95,13 @@ struct run {
 struct run *run_new(struct runs *);
 void run_set_number(struct run *, int64_t job_no); /* once */
 void run_free(struct run *);
+/* Once, soon, when others have had theirs: what takes long for a large text has a turn of its own. */
+void run_next_turn(struct run *, run_fn *);
 /* The one door into the loop: r->fact to r->out and r->rows. Its caller says what is in hand. */
 void run_step(struct run *);
-/* Step, store. Acting happens when it is stored. */
+/* What is published of the job that r->out ended: into r->rows. Likewise. */
+void run_make_events(struct run *);
+/* Step, events of an end, store: a turn each. Acting happens when it is stored. */
 void run_feed(struct run *, const struct fact *);
 int64_t run_active_ms(const struct run *);
 stored_fn run_stored;

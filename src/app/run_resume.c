@@ -43,8 +43,8 @@ static int64_t known(int64_t n)
 	return n == ROW_NULL ? 0 : n;
 }
 
-/* What was stored, as far as an event tells it; borrowed. */
-static void history_of_rows(const struct orphan_job *o, struct history *h)
+/* What was stored, as far as an event tells it. */
+static void history_of_rows(struct arena *a, const struct orphan_job *o, struct history *h)
 {
 	for (int i = 0; i < o->n_step; i++) {
 		const struct step_row *s = &o->step[i];
@@ -65,7 +65,7 @@ static void history_of_rows(const struct orphan_job *o, struct history *h)
 		h->draft[h->n_draft] = (struct draft){
 			.no = h->n_draft,
 			.from = d->from_draft_no == ROW_NULL ? -1 : (int)d->from_draft_no,
-			.text = d->body,
+			.text = arena_str(a, d->body),
 			.score = -1,
 			.changed_permille = d->changed_permille};
 	}
@@ -75,7 +75,7 @@ static void end_outside(struct run *r, const struct orphan_job *o, enum stop_rea
 {
 	struct history *h = arena_alloc(r->arena, sizeof(*h));
 
-	history_of_rows(o, h);
+	history_of_rows(r->arena, o, h);
 	run_end_outside(
 		r,
 		&(struct loop_output){.step_no = o->n_step,
@@ -212,6 +212,7 @@ void runs_orphan(struct runs *rs, const struct orphan_job *o)
 	}
 	rs->c.hooks->in_hand(rs->c.owner, NULL, r->job_no);
 	status = replay(r, o, &resumed, &err);
+	rs->c.hooks->in_hand(rs->c.owner, NULL, 0);
 	if (status == ST_OK) {
 		run_feed(r, &resumed);
 		return;
@@ -219,5 +220,4 @@ void runs_orphan(struct runs *rs, const struct orphan_job *o)
 	log_error("job_diverged", L_INT("job_no", r->job_no), L_STR("why", err.text));
 	r->loop = NULL;
 	end_outside(r, o, STOP_diverged);
-	rs->c.hooks->in_hand(rs->c.owner, NULL, 0);
 }

@@ -5,13 +5,14 @@
 
 static void put_escaped(struct buf *b, unsigned char c)
 {
-	static const char byte[] = "\"\\\b\t\n\f\r", name[] = "\"\\btnfr";
-	const char *hit = c ? strchr(byte, c) : NULL;
+	static const char name[256] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\t'] = 't',
+				       ['\n'] = 'n', ['\f'] = 'f',  ['\r'] = 'r'};
+	static const char hex[] = "0123456789abcdef";
 
-	if (hit)
-		buf_put(b, (const char[]){'\\', name[hit - byte]}, 2);
+	if (name[c])
+		buf_put(b, (const char[]){'\\', name[c]}, 2);
 	else
-		buf_printf(b, "\\u%04x", c);
+		buf_put(b, (const char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
 }
 
 static bool is_plain_ascii(char c)
@@ -25,7 +26,7 @@ static void put_quoted(struct buf *b, struct str s)
 	int32_t c;
 
 	buf_putc(b, '"');
-	while (at < s.n) {
+	while (at < s.n && !b->full) {
 		if (is_plain_ascii(s.p[at])) {
 			at++;
 			continue;

@@ -7,6 +7,8 @@
 enum { REPLACEMENT = 0xFFFD };
 enum { MARKS_MAX = 32, PART_CODE_POINTS = 1000 };
 enum { EXPANSION_MAX = 33 }; /* bytes for one: 11 by NFKC, 3 by folding (UAX #15, section 12) */
+enum { KNOWN = 1024, KNOWN_FROM_BYTES = 14, KNOWN_TO_BYTES = 40, KNOWN_TEXT_BYTES = 2000 };
+enum { SQUEEZE_SLOW_BYTES = 64 << 10 };
 
 bool text_is_utf8(struct str s)
 {
@@ -90,16 +92,20 @@ static bool is_plain(int32_t c)
 	return in_ranges(c, other, sizeof(other) / sizeof(other[0]));
 }
 
+bool text_apart(int32_t before, int32_t c)
+{
+	if ((before | c) < 0x80)
+		return before != '\r';
+	return is_plain(before) && is_plain(c);
+}
+
 size_t text_grapheme_end(struct str s, size_t at)
 {
 	int32_t before, c, state = 0; /* state: utf8proc's */
 
-	if (s.p[at] != '\r' && at + 1 < s.n && (unsigned char)(s.p[at] | s.p[at + 1]) < 0x80)
-		return at + 1; /* ASCII before ASCII: nothing can join them but CRLF */
 	before = text_next(s, &at);
 	for (size_t end = at; (c = text_next(s, &end)) >= 0; at = end, before = c) {
-		if ((is_plain(before) && is_plain(c)) ||
-		    utf8proc_grapheme_break_stateful(before, c, &state))
+		if (text_apart(before, c) || utf8proc_grapheme_break_stateful(before, c, &state))
 			break;
 	}
 	return at;
@@ -208,12 +214,19 @@ static utf8proc_int32_t wave_dash_to_tilde(utf8proc_int32_t c, void *unused)
 }
 
 /* Marks and modifiers: all that can be, or come apart into, what normalisation sorts. */
-static bool is_mark(int32_t c)
+static bool is_mark(const utf8proc_property_t *p)
 {
-	utf8proc_category_t category = utf8proc_category(c);
+	return p->category == UTF8PROC_CATEGORY_LM ||
+	       (p->category >= UTF8PROC_CATEGORY_MN && p->category <= UTF8PROC_CATEGORY_ME);
+}
 
-	return category == UTF8PROC_CATEGORY_LM ||
-	       (category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME);
+/* Whether @c may become one with what is before it, or lets what is behind it do so: marks, what folding drops, and the vowels and finals
+ * of Hangul, in all their forms. A test asks utf8proc about each code point. */
+static bool joins(int32_t c, const utf8proc_property_t *p)
+{
+	static const struct range jamo[] = {{0x1160, 0x11FF}, {0x3131, 0x318E}, {0xFFA0, 0xFFDC}};
+
+	return is_mark(p) || p->ignorable || in_ranges(c, jamo, sizeof(jamo) / sizeof(jamo[0]));
 }
 
 /* Whether a mapping changes nothing but the case of ASCII. */
@@ -235,25 +248,37 @@ static size_t plain_end(struct str s, size_t at, int options)
 	return c < 0 ? at : last;
 }
 
-/* End of the part to be mapped that begins at @at. utf8proc sorts a run of marks in time by the square of its length, so a heap of
- * them is mapped in parts. What people write has at most 30 in a row (UAX #15, section 13). */
-static size_t part_end(struct str s, size_t at, int options)
+/* End of the part to be mapped that begins at @at: a code point and what joins it. utf8proc sorts a run of marks in time by the square of
+ * its length, so a heap of them is mapped in parts. What people write has at most 30 in a row (UAX #15, section 13). */
+static size_t part_end(struct str s, size_t at)
 {
 	size_t end = at;
 	int32_t c = text_next(s, &end);
+	int n_mark = is_mark(utf8proc_get_property(c));
 
-	for (int n_mark = is_mark(c); n_mark < MARKS_MAX; n_mark = is_mark(c) ? n_mark + 1 : 0) {
+	while (n_mark < MARKS_MAX) {
 		at = end;
 		c = text_next(s, &end);
-		if (c < 0 || stays(c, options))
+		if (c < 0x80)
 			return at;
+		const utf8proc_property_t *p = utf8proc_get_property(c);
+		if (!joins(c, p))
+			return at;
+		n_mark += is_mark(p);
 	}
 	return end;
 }
 
+struct known { /* a part met before, and what became of it; a text is made of few of them */
+	uint8_t n_from, n_to;
+	char from[KNOWN_FROM_BYTES], to[KNOWN_TO_BYTES];
+};
+
 struct mapping {
 	int options; /* utf8proc's */
 	utf8proc_custom_func custom;
+	int64_t *slow_bytes; /* that may still be given to utf8proc; NULL: all */
+	struct known *known; /* by hash; NULL in a short text */
 	int32_t *code_point; /* room for those of one part */
 	utf8proc_ssize_t cap;
 	struct buf all;
@@ -268,7 +293,7 @@ static void map_plain(struct mapping *m, struct str s)
 		*p = *p >= 'A' && *p <= 'Z' ? (char)(*p + ('a' - 'A')) : *p;
 }
 
-static void map_part(struct mapping *m, struct str s)
+static void map_slowly(struct mapping *m, struct str s)
 {
 	const utf8proc_option_t options = (utf8proc_option_t)m->options;
 	utf8proc_ssize_t n;
@@ -290,27 +315,71 @@ static void map_part(struct mapping *m, struct str s)
 	buf_put(&m->all, m->code_point, (size_t)n);
 }
 
-/* Into the arena; the copy may be written to. */
-static struct str map(struct arena *a, struct str s, int options, utf8proc_custom_func custom)
+static struct known *place_of(const struct mapping *m, struct str part)
 {
-	struct mapping m = {options, custom, NULL, 0, BUF(EXPANSION_MAX * s.n + 1)};
+	uint32_t hash = 0;
+
+	if (!m->known || part.n > KNOWN_FROM_BYTES)
+		return NULL;
+	for (size_t i = 0; i < part.n; i++)
+		hash = (hash ^ (unsigned char)part.p[i]) * 16777619u;
+	return &m->known[(hash ^ hash >> 16) % KNOWN];
+}
+
+/* False: the ceiling is reached. */
+static bool map_part(struct mapping *m, struct str part)
+{
+	struct known *k = place_of(m, part);
+	const size_t before = m->all.n;
+
+	if (k && k->n_from == part.n && memcmp(k->from, part.p, part.n) == 0) {
+		buf_put(&m->all, k->to, k->n_to);
+		return true;
+	}
+	if (m->slow_bytes && (*m->slow_bytes -= (int64_t)part.n) < 0)
+		return false;
+	map_slowly(m, part);
+	const size_t n = m->all.n - before;
+	if (k && n <= KNOWN_TO_BYTES) {
+		k->n_from = (uint8_t)part.n;
+		k->n_to = (uint8_t)n;
+		memcpy(k->from, part.p, part.n);
+		memcpy(k->to, m->all.p + before, n);
+	}
+	return true;
+}
+
+/* Into the arena; the copy may be written to. Absent: @slow_bytes were too few. */
+static struct str map(struct arena *a, struct str s, int options, utf8proc_custom_func custom,
+		      int64_t *slow_bytes)
+{
+	struct mapping m = {.options = options,
+			    .custom = custom,
+			    .slow_bytes = slow_bytes,
+			    .all = BUF(EXPANSION_MAX * s.n + 1)};
+	struct str copy = {NULL, 0};
+	bool fine = true;
 
 	if (!s.p)
 		return s;
-	for (size_t at = 0, end; at < s.n; at = end) {
+	if (s.n >= KNOWN_TEXT_BYTES && !(m.known = calloc(KNOWN, sizeof(*m.known))))
+		BUG("out of memory");
+	for (size_t at = 0, end; at < s.n && fine; at = end) {
 		end = plain_end(s, at, options);
 		if (end > at) {
 			map_plain(&m, str_sub(s, at, end - at));
 		} else {
-			end = part_end(s, at, options);
-			map_part(&m, str_sub(s, at, end - at));
+			end = part_end(s, at);
+			fine = map_part(&m, str_sub(s, at, end - at));
 		}
 	}
 	if (m.all.full)
 		BUG("%zu bytes grew by more than %d times", s.n, EXPANSION_MAX);
-	struct str copy = arena_str(a, buf_view(&m.all));
+	if (fine)
+		copy = arena_str(a, buf_view(&m.all));
 	buf_release(&m.all);
 	free(m.code_point);
+	free(m.known);
 	return copy;
 }
 
@@ -339,17 +408,25 @@ static struct str replace_space(struct str s, const char *space)
 	return (struct str){begin, (size_t)(end - begin)};
 }
 
-struct str text_fold(struct arena *a, struct str s)
+struct str text_fold_within(struct arena *a, struct str s, int64_t *slow_bytes)
 {
 	return map(a, s,
 		   UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD |
 			   UTF8PROC_IGNORE,
-		   wave_dash_to_tilde);
+		   wave_dash_to_tilde, slow_bytes);
+}
+
+struct str text_fold(struct arena *a, struct str s)
+{
+	return text_fold_within(a, s, NULL);
 }
 
 struct str text_squeeze(struct arena *a, struct str s)
 {
-	return replace_space(map(a, s, UTF8PROC_STABLE | UTF8PROC_COMPOSE, NULL), " ");
+	int64_t slow_bytes = SQUEEZE_SLOW_BYTES;
+	struct str composed = map(a, s, UTF8PROC_STABLE | UTF8PROC_COMPOSE, NULL, &slow_bytes);
+
+	return replace_space(composed.p ? composed : arena_str(a, s), " ");
 }
 
 struct str text_bare(struct arena *a, struct str s)

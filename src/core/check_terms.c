@@ -6,8 +6,11 @@
 /* Over what a job of MESSAGE_BYTES_MAX can name; check_run() keeps the beginning. */
 enum { DETAIL_BYTES_MAX = 4 * MESSAGE_BYTES_MAX };
 
-enum { WALK_WORK = 7, FOLD_WORK = 8 };
+enum { WALK_WORK = 7, FOLD_WORK = 24, SLOW_FOLD_WORK = 100 };
 enum { PIECE_BYTES = 1000 }; /* folded at once on the way to a place */
+enum {
+	WALKED_BYTES = 64 << 10
+}; /* on all such ways in one text; further on the place is the whole text */
 
 struct term {
 	struct str text, folded;
@@ -153,11 +156,19 @@ static const size_t *borders(struct arena *scratch, struct str s)
 	return border;
 }
 
-static struct str folded_of(struct checked *checked)
+/* False: too much work. */
+static bool fold(struct arena *a, struct checked *checked, struct str text, struct str *folded,
+		 struct check_result *out)
 {
-	if (!checked->folded.p)
-		checked->folded = text_fold(checked->scratch, checked->text);
-	return checked->folded;
+	if (!check_afford(checked, FOLD_WORK * (int64_t)text.n, out))
+		return false;
+	const int64_t most = (CHECK_WORK_MAX - checked->work) / SLOW_FOLD_WORK;
+	int64_t left = most;
+	*folded = text_fold_within(a, text, &left);
+	if (check_afford(checked, SLOW_FOLD_WORK * (most - left), out))
+		return true;
+	checked->work = CHECK_WORK_MAX; /* nobody tries again */
+	return false;
 }
 
 enum { NOWHERE = -1, UNDECIDED = -2 };
@@ -167,10 +178,12 @@ enum { NOWHERE = -1, UNDECIDED = -2 };
 static int64_t find(struct arena *scratch, struct checked *checked, struct str term,
 		    bool (*joins)(int32_t), struct check_result *out)
 {
-	struct str text = folded_of(checked);
-
-	if (!check_afford(checked, (int64_t)text.n, out))
+	if (!checked->folded.p &&
+	    !fold(checked->scratch, checked, checked->text, &checked->folded, out))
 		return UNDECIDED;
+	if (!check_afford(checked, (int64_t)checked->folded.n, out))
+		return UNDECIDED;
+	const struct str text = checked->folded;
 	int64_t at = str_find(text, term, 0);
 	if (at < 0 || stands_alone(text, (size_t)at, term.n, joins))
 		return at < 0 ? NOWHERE : at;
@@ -224,13 +237,12 @@ static void run_must_include(struct arena *scratch, const void *args, const stru
 			put_quoted(&missing, terms->term[i].text, missing.n ? ", " : "missing: ");
 	}
 	for (int i = 0; i < terms->n_variable; i++) {
-		struct str value = job_variable(job, terms->variable[i]);
+		struct str value = job_variable(job, terms->variable[i]), folded;
 		if (!has_value(job, terms->variable[i]))
 			put_quoted(&unknown, terms->variable[i],
 				   unknown.n ? ", " : "the job gives no value for: ");
-		else if (check_afford(checked, FOLD_WORK * (int64_t)value.n, out) &&
-			 find(scratch, checked, text_fold(scratch, value), is_digit, out) ==
-				 NOWHERE)
+		else if (fold(scratch, checked, value, &folded, out) &&
+			 find(scratch, checked, folded, is_digit, out) == NOWHERE)
 			put_quoted(&missing, value, missing.n ? ", " : "missing: ");
 	}
 	if (missing.n && unknown.n)
@@ -250,16 +262,18 @@ static size_t piece_end(struct str text, size_t at, bool one)
 	return end;
 }
 
-/* The graphemes of @text whose folded forms hold bytes [at, at + n) of @folded, the whole text's. The result stays
- * "the whole text" should folding piece by piece not give what folding at once gives. */
-static void locate(struct arena *scratch, struct str text, struct str folded, size_t at, size_t n,
+/* The graphemes of the text whose folded forms hold bytes [at, at + n) of the folded text. The result stays "the whole text" should
+ * folding piece by piece not give what folding at once gives, or if it is too far. */
+static void locate(struct arena *scratch, struct checked *checked, size_t at, size_t n,
 		   struct check_result *out)
 {
+	const struct str text = checked->text, folded = checked->folded;
 	size_t begin = 0, from = 0, folded_n = 0;
 	bool one = false; /* near the place, each grapheme is a piece */
 
-	while (from < text.n) {
+	while (from < text.n && checked->n_walked < WALKED_BYTES) {
 		size_t to = piece_end(text, from, one);
+		checked->n_walked += (int64_t)(to - from);
 		struct str piece = text_fold(scratch, str_sub(text, from, to - from));
 		if (!one && folded_n + piece.n > at) {
 			one = true;
@@ -291,8 +305,7 @@ static void run_forbidden(struct arena *scratch, const void *args, const struct 
 		if (at < 0)
 			continue;
 		if (found.n == 0)
-			locate(scratch, checked->text, checked->folded, (size_t)at, term.folded.n,
-			       out);
+			locate(scratch, checked, (size_t)at, term.folded.n, out);
 		put_quoted(&found, term.text, found.n ? ", " : "found: ");
 	}
 	set_detail(scratch, &found, out);

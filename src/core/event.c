@@ -212,12 +212,19 @@ static void put_diff(struct json_out *o, const struct ending *e, struct arena *a
 {
 	static const char *const op[] = {
 		[DIFF_KEPT] = "keep", [DIFF_CUT] = "cut", [DIFF_PUT] = "put"};
+	const int64_t no = e->outcome->draft_no;
 	const struct diff *run;
 	int n;
 
-	if (e->outcome->draft_no == ROW_NULL || e->outcome->draft_no == 0 || !e->history->n_draft)
+	if (no == ROW_NULL || no == 0 || !e->history->n_draft)
 		return;
-	run = diff_words(a, e->history->draft[0].text, e->best_text, &n);
+	const struct draft *d = &e->history->draft[no];
+	if (d->from == 0 && d->diff) {
+		run = d->diff;
+		n = d->n_diff;
+	} else {
+		run = diff_words(a, e->history->draft[0].text, e->best_text, &n);
+	}
 	json_open(o, "diff", '[');
 	for (int i = 0; i < n; i++) {
 		json_open(o, NULL, '{');

@@ -1,7 +1,6 @@
 #include "core/history.h"
 
 #include "base/text.h"
-#include "core/similarity.h"
 
 /* ---- drafts ---- */
 
@@ -36,8 +35,10 @@ struct draft *history_add_draft(struct history *h, struct arena *a, const struct
 			    .text = text,
 			    .score = -1,
 			    .confidence_permille = -1};
-	if (from >= 0)
-		d->changed_permille = changed_permille(a, h->draft[from].text, text);
+	if (from >= 0) {
+		d->diff = diff_words(a, h->draft[from].text, text, &d->n_diff);
+		d->changed_permille = diff_permille(d->diff, d->n_diff);
+	}
 	examine(d, a, p, job);
 	return d;
 }

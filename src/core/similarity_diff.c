@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 enum { TOKENS_MAX = 4000 }; /* compared with each other; 2 * TOKENS_MAX^2 bits of memory */
+enum { WORDS_BYTES_MAX = 128 << 10 }; /* cut into words */
 
-/* A text cut into tokens without gaps. */
+/* What lies between the common beginning and the common end of a text and another, cut into tokens without gaps. */
 struct tokens {
 	struct str text;
 	size_t *begin; /* token i is bytes [begin[i], begin[i + 1]) */
@@ -62,19 +63,70 @@ static size_t line_end(struct str s, size_t at)
 	return feed < 0 ? s.n : (size_t)feed + 1;
 }
 
-static struct tokens tokens_of(struct arena *scratch, struct str text,
-			       size_t (*token_end)(struct str, size_t))
+/* False: they are too many. */
+static bool cut(struct arena *scratch, struct str text, size_t (*token_end)(struct str, size_t),
+		struct tokens *t)
 {
-	struct tokens t = {.text = text, .begin = arena_array(scratch, size_t, text.n + 1)};
-
-	for (size_t at = 0; at < text.n; t.begin[++t.n] = at)
+	*t = (struct tokens){.text = text,
+			     .begin = arena_array(scratch, size_t,
+						  (text.n < TOKENS_MAX ? text.n : TOKENS_MAX) + 1)};
+	for (size_t at = 0; at < text.n && t->n < TOKENS_MAX; t->begin[++t->n] = at)
 		at = token_end(text, at);
-	t.kept = arena_array(scratch, bool, t.n);
-	return t;
+	t->kept = arena_array(scratch, bool, t->n);
+	return t->begin[t->n] == text.n;
 }
 
-/* What lies between the common beginning and the common end of two texts: tokens [from, to). */
-struct middle {
+/* ---- what both texts begin and end with: up to a place where tokens end in both ---- */
+
+static bool is_inside(struct str s, size_t at)
+{
+	return at < s.n && (s.p[at] & 0xC0) == 0x80;
+}
+
+static bool token_ends(struct str s, size_t at)
+{
+	size_t from = at, to = at;
+	const int32_t before = text_before(s, &from), c = text_next(s, &to);
+
+	return before < 0 || c < 0 ||
+	       (text_apart(before, c) &&
+		(kind_of(c) == KIND_ALONE || kind_of(c) != kind_of(before)));
+}
+
+static size_t common_head(struct str x, struct str y)
+{
+	const size_t most = x.n < y.n ? x.n : y.n;
+	size_t n = 0;
+
+	while (n < most && x.p[n] == y.p[n])
+		n++;
+	while (is_inside(x, n) || is_inside(y, n))
+		n--;
+	while (!token_ends(x, n) || !token_ends(y, n))
+		text_before(x, &n);
+	return n;
+}
+
+static size_t common_tail(struct str x, struct str y)
+{
+	const size_t most = x.n < y.n ? x.n : y.n;
+	size_t n = 0;
+
+	while (n < most && x.p[x.n - 1 - n] == y.p[y.n - 1 - n])
+		n++;
+	while (is_inside(x, x.n - n))
+		n--;
+	while (!token_ends(x, x.n - n) || !token_ends(y, y.n - n)) {
+		size_t at = x.n - n;
+		text_next(x, &at);
+		n = x.n - at;
+	}
+	return n;
+}
+
+/* ---- what is common between ---- */
+
+struct middle { /* tokens [from, to): those at the ends are equal */
 	struct tokens *t;
 	size_t from, to;
 };
@@ -165,18 +217,24 @@ static void keep_common(struct arena *scratch, const struct middle *x, const str
 	}
 }
 
-/* Marks what is common; false, and only the ends are marked: too many tokens between them. */
-static bool compare(struct arena *scratch, struct tokens *before, struct tokens *after)
+static size_t all_end(struct str s, size_t at)
 {
-	struct middle x = {before, 0, before->n}, y = {after, 0, after->n};
+	return s.n;
+}
 
-	trim(&x, &y);
-	if (x.from == x.to || y.from == y.to)
-		return true;
-	if (x.to - x.from > TOKENS_MAX || y.to - y.from > TOKENS_MAX)
-		return false;
-	keep_common(scratch, &x, &y);
-	return true;
+/* By words; if they are too many by lines, else the two are one token each. */
+static void compare(struct arena *scratch, struct str before, struct str after, struct tokens *x,
+		    struct tokens *y)
+{
+	static size_t (*const token_end[])(struct str, size_t) = {word_end, line_end, all_end};
+	int i = before.n > WORDS_BYTES_MAX || after.n > WORDS_BYTES_MAX;
+
+	while (!cut(scratch, before, token_end[i], x) || !cut(scratch, after, token_end[i], y))
+		i++;
+	struct middle in_x = {x, 0, x->n}, in_y = {y, 0, y->n};
+	trim(&in_x, &in_y);
+	if (in_x.from < in_x.to && in_y.from < in_y.to)
+		keep_common(scratch, &in_x, &in_y);
 }
 
 /* The run of tokens from *i on that are kept, or are not; moves *i behind it. */
@@ -189,62 +247,72 @@ static struct str take_run(const struct tokens *t, size_t *i, bool kept)
 	return part(t, first, *i);
 }
 
-/* Writes the runs to @out unless it is NULL; returns how many they are. */
-static int write_runs(const struct tokens *before, const struct tokens *after, struct diff *out)
-{
-	size_t i = 0, j = 0;
-	int n = 0;
+struct runs {
+	struct diff *run;
+	int n;
+};
 
-	while (i < before->n || j < after->n) {
-		struct diff run[] = {
-			{DIFF_CUT, take_run(before, &i, false)},
-			{DIFF_PUT, take_run(after, &j, false)},
-			{DIFF_KEPT, {NULL, 0}},
-		};
+static void put_run(struct runs *r, enum diff_kind kind, struct str text)
+{
+	if (text.n == 0)
+		return;
+	if (r->n > 0 && r->run[r->n - 1].kind == kind)
+		r->run[r->n - 1].text.n += text.n; /* they lie side by side */
+	else
+		r->run[r->n++] = (struct diff){kind, text};
+}
+
+static void put_middle(struct runs *r, const struct tokens *before, const struct tokens *after)
+{
+	for (size_t i = 0, j = 0; i < before->n || j < after->n;) {
+		put_run(r, DIFF_CUT, take_run(before, &i, false));
+		put_run(r, DIFF_PUT, take_run(after, &j, false));
 		/* The kept tokens of one text are those of the other, but may be cut into at different places. */
 		size_t first = i;
 		while (i < before->n && j < after->n && before->kept[i] && after->kept[j])
 			i++, j++;
-		run[2].text = part(before, first, i);
-		for (int k = 0; k < 3; k++) {
-			if (run[k].text.n == 0)
-				continue;
-			if (out)
-				out[n] = run[k];
-			n++;
-		}
+		put_run(r, DIFF_KEPT, part(before, first, i));
 	}
-	return n;
 }
 
 const struct diff *diff_words(struct arena *a, struct str before, struct str after, int *n)
 {
 	struct arena *scratch = arena_new();
-	struct tokens x = tokens_of(scratch, before, word_end),
-		      y = tokens_of(scratch, after, word_end);
+	const size_t head = common_head(before, after);
+	const struct str b = str_sub(before, head, before.n), c = str_sub(after, head, after.n);
+	const size_t tail = common_tail(b, c);
+	struct tokens x, y;
 
-	if (!compare(scratch, &x, &y)) {
-		x = tokens_of(scratch, before, line_end);
-		y = tokens_of(scratch, after, line_end);
-		(void)compare(scratch, &x, &y);
-	}
-	*n = write_runs(&x, &y, NULL);
-	struct diff *run = arena_array(a, struct diff, *n);
-	(void)write_runs(&x, &y, run);
+	compare(scratch, str_cut(b, b.n - tail), str_cut(c, c.n - tail), &x, &y);
+	struct runs r = {arena_array(scratch, struct diff, x.n + y.n + 2), 0};
+	put_run(&r, DIFF_KEPT, str_sub(before, 0, head));
+	put_middle(&r, &x, &y);
+	put_run(&r, DIFF_KEPT, str_sub(b, b.n - tail, tail));
+	struct diff *run = arena_array(a, struct diff, r.n);
+	if (r.n)
+		memcpy(run, r.run, sizeof(*run) * (size_t)r.n);
+	*n = r.n;
 	arena_free(scratch);
 	return run;
 }
 
-int64_t changed_permille(struct arena *a, struct str before, struct str after)
+static int64_t code_points(struct str s)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += (s.p[i] & 0xC0) != 0x80;
+	return n;
+}
+
+int64_t diff_permille(const struct diff *run, int n)
 {
 	int64_t changed = 0, all = 0, permille;
-	int n;
-	const struct diff *run = diff_words(a, before, after, &n);
 
 	for (int i = 0; i < n; i++) {
-		int64_t n_grapheme = text_graphemes(run[i].text);
-		changed += run[i].kind == DIFF_KEPT ? 0 : n_grapheme;
-		all += run[i].kind == DIFF_KEPT ? 2 * n_grapheme : n_grapheme;
+		const int64_t here = code_points(run[i].text);
+		changed += run[i].kind == DIFF_KEPT ? 0 : here;
+		all += run[i].kind == DIFF_KEPT ? 2 * here : here;
 	}
 	if (changed == 0)
 		return 0;

@@ -30,28 +30,36 @@ void span_map(const struct diff *run, int n_run, int64_t *at, int64_t *n)
 	*n = first < 0 ? 0 : last - first;
 }
 
-static bool counts(const struct issue *i, int64_t severity, struct str text)
+static bool counts(const struct issue *i, int64_t severity, int64_t text_bytes)
 {
-	return i->severity >= severity && i->at >= 0 && i->n > 0 && i->n < (int64_t)text.n;
+	return i->severity >= severity && i->at >= 0 && i->n > 0 && i->n < text_bytes;
 }
 
-bool span_flagged_again(struct arena *a, int64_t severity, struct str text_before,
-			const struct critique *before, struct str text_now,
-			const struct critique *now)
+static int64_t bytes_without(const struct diff *run, int n_run, enum diff_kind left_out)
 {
-	int n_run;
-	const struct diff *run = diff_words(a, text_before, text_now, &n_run);
+	int64_t n = 0;
+
+	for (int i = 0; i < n_run; i++)
+		n += run[i].kind == left_out ? 0 : (int64_t)run[i].text.n;
+	return n;
+}
+
+bool span_flagged_again(const struct diff *run, int n_run, int64_t severity,
+			const struct critique *before, const struct critique *now)
+{
+	const int64_t bytes_before = bytes_without(run, n_run, DIFF_PUT),
+		      bytes_now = bytes_without(run, n_run, DIFF_CUT);
 
 	for (int i = 0; i < before->n_issue; i++) {
 		int64_t at = before->issue[i].at, n = before->issue[i].n;
 
-		if (!counts(&before->issue[i], severity, text_before))
+		if (!counts(&before->issue[i], severity, bytes_before))
 			continue;
 		span_map(run, n_run, &at, &n);
 		for (int j = 0; j < now->n_issue; j++) {
 			const struct issue *flagged = &now->issue[j];
 
-			if (counts(flagged, severity, text_now) &&
+			if (counts(flagged, severity, bytes_now) &&
 			    str_eq(flagged->category, before->issue[i].category) &&
 			    flagged->at < at + n && at < flagged->at + flagged->n)
 				return true;
@@ -140,14 +148,14 @@ bool span_wanted_back(struct arena *a, const struct revision *rev, int n_rev, in
 		const struct issue *was = &before->issue[i];
 		int64_t at = was->at, n = was->n;
 
-		if (!counts(was, severity, rev->before))
+		if (!counts(was, severity, (int64_t)rev->before.n))
 			continue;
 		for (int k = 0; k < n_rev; k++)
 			span_map(rev[k].run, rev[k].n_run, &at, &n);
 		for (int j = 0; j < now->n_issue; j++) {
 			const struct issue *is = &now->issue[j];
 
-			if (counts(is, severity, rev[n_rev - 1].after) && is->at < at + n + !n &&
+			if (counts(is, severity, (int64_t)rev[n_rev - 1].after.n) && is->at < at + n + !n &&
 			    at < is->at + is->n + !n &&
 			    reverses(a, rev, was->at, was->n, was->suggestion, is->suggestion))
 				return true;

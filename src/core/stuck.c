@@ -11,14 +11,6 @@ enum stop_reason stuck_draft(const struct history *h, const struct draft *refine
 	return STOP_NONE;
 }
 
-static struct revision revision_to(const struct history *h, struct arena *a, const struct draft *d)
-{
-	struct revision r = {.before = h->draft[d->from].text, .after = d->text};
-
-	r.run = diff_words(a, r.before, r.after, &r.n_run);
-	return r;
-}
-
 /* @rev: the @n_rev revisions that lie between the two. */
 static enum stop_reason said_before(struct arena *a, int64_t severity, const struct revision *rev,
 				    int n_rev, const struct critique *before,
@@ -28,7 +20,7 @@ static enum stop_reason said_before(struct arena *a, int64_t severity, const str
 		return STOP_contradiction;
 	if (critique_repeats(a, before, now))
 		return n_rev == 1 ? STOP_repeated_critique : STOP_oscillation;
-	if (n_rev == 1 && span_flagged_again(a, severity, rev->before, before, rev->after, now))
+	if (n_rev == 1 && span_flagged_again(rev->run, rev->n_run, severity, before, now))
 		return STOP_repeated_critique;
 	return STOP_NONE;
 }
@@ -80,7 +72,7 @@ enum stop_reason stuck_critique(const struct history *h, struct arena *a, const 
 
 	for (int i = LOOP_DRAFTS - 1; d->from >= 0; i--, d = &h->draft[d->from]) {
 		const struct critique *before = history_critique_of(h, d->from);
-		rev[i] = revision_to(h, a, d);
+		rev[i] = (struct revision){h->draft[d->from].text, d->text, d->diff, d->n_diff};
 		if (!before)
 			continue;
 		const enum stop_reason said = said_before(a, p->severity_threshold, &rev[i],

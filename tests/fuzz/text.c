@@ -201,7 +201,7 @@ static void a_diff_holds_both_texts(struct fuzz *f)
 	const struct diff *run = diff_words(f->a, before, after, &n_run);
 	FUZZ_TRUE(f, str_eq(joined(f, run, n_run, DIFF_PUT), before));
 	FUZZ_TRUE(f, str_eq(joined(f, run, n_run, DIFF_CUT), after));
-	int64_t permille = changed_permille(f->a, before, after);
+	int64_t permille = diff_permille(run, n_run);
 	FUZZ_TRUE(f, permille >= 0 && permille <= 1000 && (permille == 0) == str_eq(before, after));
 	span_map(run, n_run, &from, &n);
 	FUZZ_TRUE(f, from >= 0 && n >= 0 && from + n <= (int64_t)after.n);

@@ -442,35 +442,6 @@ static void a_pattern_that_meets_a_limit_is_red_either_way(void **state)
 	assert_green("\"type\": \"regex\", \"pattern\": \"a{5}$\"", text + (200 << 10));
 }
 
-/* Each alone would be met; the last ones are red for what the first ones took. */
-static void checks_of_a_text_share_their_work(void **state)
-{
-	static char text[200001];
-	static const struct {
-		const char *arguments;
-		int n_met;
-	} cases[] = {
-		{"\"type\": \"words\", \"max\": 1", 3}, /* 24 * 200,000 = 4.8 million each */
-		{"\"type\": \"forbidden\", \"terms\": [\"x\"]", 80}, /* 0.2 million each */
-		{"\"type\": \"must_include\", \"values\": [\"a\"]", 80},
-	};
-
-	memset(text, 'a', sizeof(text) - 1);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct checked checked = {.scratch = arena, .text = str_c(text)};
-		struct check check = check_of(cases[i].arguments);
-		struct check_result result;
-		for (int n = 0; n < cases[i].n_met; n++) {
-			check_run(arena, &check, &job, &checked, &result);
-			assert_true(result.ok);
-		}
-		check_run(arena, &check, &job, &checked, &result);
-		assert_false(result.ok);
-		assert_true(str_is(result.detail,
-				   "could not be decided: too many checks for so long a text"));
-	}
-}
-
 static void a_pattern_cannot_raise_its_limits(void **state)
 {
 	static char text[4 << 10];
@@ -569,7 +540,6 @@ int main(void)
 		T(a_pattern_must_not_be_found),
 		T(a_pattern_may_say_what_it_means),
 		T(a_pattern_that_meets_a_limit_is_red_either_way),
-		T(checks_of_a_text_share_their_work),
 		T(a_pattern_cannot_raise_its_limits),
 		T(a_pattern_is_compiled_when_read),
 		T(the_whole_text_is_one_json_value),

@@ -104,7 +104,10 @@ static const char before[] = "Thanks. It comes on Monday.", after[] = "Thanks. I
 
 static bool again(struct arena *a, struct critique then, struct critique now)
 {
-	return span_flagged_again(a, 3, str_c(before), &then, str_c(after), &now);
+	int n_run;
+	const struct diff *run = diff_words(a, str_c(before), str_c(after), &n_run);
+
+	return span_flagged_again(run, n_run, 3, &then, &now);
 }
 
 static void the_same_category_at_the_place_of_the_fix(void **state)

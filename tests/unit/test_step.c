@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-enum { VALUE_BYTES = 5000 };
+enum { VALUE_BYTES = 2 * CHECK_DETAIL_BYTES_MAX };
 
 static void put_check(struct buf *out, const char *of, int i)
 {

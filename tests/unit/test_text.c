@@ -260,6 +260,8 @@ static void a_heap_of_marks_takes_no_longer_than_other_text(void **state)
 		{"\xCC\x81", "\xCC\xA3"},
 		{"\xE0\xBD\xB3", "\xCC\xB8"},
 		{"\xEF\xBE\x9E", "\xCC\x81"},
+		{"\xE2\x80\x8D\xCC\x81\xCC\x81",
+		 "\xCC\xA3"}, /* what folding drops does not part them */
 	};
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
@@ -272,6 +274,35 @@ static void a_heap_of_marks_takes_no_longer_than_other_text(void **state)
 		assert_true(clock_mono_ms() - begin_ms < 2000);
 		buf_release(&heap);
 	}
+}
+
+/* What is slow is counted once, however often it comes: 3 parts of 3 bytes; a blank with 32 marks; one mark more. */
+static void what_a_text_has_had_before_is_quick(void **state)
+{
+	struct buf text = BUF(1 << 20);
+	int64_t slow_bytes = 9 + 65 + 2, too_few = slow_bytes - 1;
+
+	for (int i = 0; i < 1000; i++)
+		buf_puts(&text, "a\xCC\x81 e\xCC\x81 o\xCC\x81 ");
+	for (int i = 0; i < 33; i++)
+		buf_puts(&text, "\xCC\x81");
+	assert_non_null(text_fold_within(*state, buf_view(&text), &slow_bytes).p);
+	assert_int_equal(slow_bytes, 0);
+	assert_null(text_fold_within(*state, buf_view(&text), &too_few).p);
+	buf_release(&text);
+}
+
+static void what_is_too_slow_to_compose_is_squeezed_as_it_is(void **state)
+{
+	struct buf heap = BUF(1 << 20);
+
+	buf_puts(&heap, " e\xCC\x81 ");
+	while (heap.n < 70000)
+		buf_puts(&heap, "\xCC\xA3\xCC\x81");
+	struct str s = text_squeeze(*state, buf_view(&heap));
+	assert_int_equal(s.n, heap.n - 1);
+	assert_true(str_starts(s, "e\xCC\x81 "));
+	buf_release(&heap);
 }
 
 /* ---- against utf8proc alone ---- */
@@ -364,6 +395,8 @@ int main(void)
 		ARENA_TEST(bare_text_has_no_white_space),
 		cmocka_unit_test(trimming_knows_all_white_space),
 		cmocka_unit_test(a_text_is_walked_backwards_too),
+		ARENA_TEST(what_a_text_has_had_before_is_quick),
+		ARENA_TEST(what_is_too_slow_to_compose_is_squeezed_as_it_is),
 		cmocka_unit_test(every_code_point_is_mapped_as_utf8proc_does),
 		ARENA_TEST(a_heap_of_marks_takes_no_longer_than_other_text),
 	};
