@@ -48,7 +48,7 @@
 	                                "許された最後の批評でも合格しませんでした") \
 	X(budget,            escalated, "the next call could pass the job's cap of tokens or money", \
 	                                "次の呼び出しでトークンまたは金額の上限を超えるおそれがあります") \
-	X(timeout,           escalated, "the job's active time is used up, or a call took so much that what must follow no longer fits", \
+	X(timeout,           escalated, "the job's active time is used up, or a call took too long for what must follow it", \
 	                                "ジョブの稼働時間の上限に達したか、一回の呼び出しが長く、続きの時間が残りません") \
 	X(truncated,         escalated, "the reply ended at its length limit and a longer one cannot be asked for", \
 	                                "返答が長さの上限で途切れ、これ以上長くできません") \

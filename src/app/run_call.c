@@ -35,7 +35,7 @@ static void post(struct run_call *c)
 	struct run *r = c->run;
 	struct prompt p = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
 	struct buf body = BUF(4 * PROMPT_BYTES_MAX);
-	int64_t timeout_ms = r->job->limits.active_ms - run_active_ms(r);
+	int64_t timeout_ms = c->call.end_ms - run_active_ms(r);
 
 	loop_prompt(r->loop, &c->call, &p);
 	c->call.model->wire->request(c->call.model, &p, c->call.max_output_tokens, &body);

@@ -155,8 +155,8 @@ bool span_wanted_back(struct arena *a, const struct revision *rev, int n_rev, in
 		for (int j = 0; j < now->n_issue; j++) {
 			const struct issue *is = &now->issue[j];
 
-			if (counts(is, severity, (int64_t)rev[n_rev - 1].after.n) && is->at < at + n + !n &&
-			    at < is->at + is->n + !n &&
+			if (counts(is, severity, (int64_t)rev[n_rev - 1].after.n) &&
+			    is->at < at + n + !n && at < is->at + is->n + !n &&
 			    reverses(a, rev, was->at, was->n, was->suggestion, is->suggestion))
 				return true;
 		}

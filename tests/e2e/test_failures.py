@@ -188,7 +188,10 @@ def test_caps_hold_before_a_call_is_sent(stack):
 def test_time_with_a_call_open_is_limited(stack):
     stack.model.control("hang")
     assert run(stack, "time", limits={"active_ms": 700}) == ("escalated", "timeout")
-    assert 650 <= outcome(stack, "time")["active_ms"] <= 1500
+    assert 400 <= outcome(stack, "time")["active_ms"] < 650  # three eighths are for what would follow the draft: 437 ms
+    assert outcome(stack, "time")["draft_no"] is None and attempts(stack, "time") == []
+    assert run(stack, "time-1", limits={"active_ms": 700, "iterations": 1}) == ("escalated", "timeout")
+    assert 500 <= outcome(stack, "time-1")["active_ms"] < 690  # one quarter for a critique: 525 ms
 
 
 def moment(seconds):
