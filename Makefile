@@ -16,7 +16,7 @@ endif
 
 # Asked once, and only when a compiler runs: the packages may not be there before install-packages.
 once = $(eval $(1) := $$(shell $(2)))$($(1))
-PACKAGES = libuv rdkafka libcurl libmicrohttpd json-c libpq libpcre2-8 libutf8proc yaml-0.1 libcrypto
+PACKAGES = libuv rdkafka libcurl libmicrohttpd json-c libpq libpcre2-8 libutf8proc libcmark yaml-0.1 libcrypto
 PKG_CFLAGS = $(call once,PKG_CFLAGS,pkg-config --cflags $(PACKAGES))
 PKG_LIBS   = $(call once,PKG_LIBS,pkg-config --libs $(PACKAGES))
 DESCRIBE   = $(call once,DESCRIBE,git describe --always --dirty --exclude '*' 2>/dev/null)
@@ -159,6 +159,9 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 $T/obj/%.o: %.c $T/flags
 	$(call say,CC)
 	$(Q)$(COMPILE_TEST) $(if $(filter $<,$(STATED_C)),$(STATED)) -MMD -MP -c -o $@ $<
+
+# The compiler does not tell what the assembler takes in.
+$(call objects,$(BUILD),src/core/language.c) $(call objects,$T,src/core/language.c): src/core/language.data
 
 # The command lines as text: when they change, what they made is made again.
 remember = @mkdir -p $(@D); echo '$(1)' | cmp -s - $@ || echo '$(1)' >$@

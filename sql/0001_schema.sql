@@ -226,6 +226,7 @@ create table draft (
 	n_failed            int not null,
 	changed_permille    smallint,
 	confidence_permille smallint,
+	fields              text,                      -- where the profile names parts: JSON {NAME: [first byte in body, bytes]}
 	primary key (job_no, draft_no)
 ) partition by range (job_no);
 

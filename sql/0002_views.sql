@@ -11,6 +11,23 @@ select s.job_no, j.batch, j.profile, s.call_no, s.step_no, s.fact, s.role, s.mod
 from step s join job j using (job_no)
 where s.call_no is not null;
 
+-- One row an attempt that brought no answer: tried again, as the attempt after it tells, or the last of a call that was given up.
+-- Of a call that is still open the model is not in a step yet; its job's profile has it, by the role that the call was opened for.
+create view v_failure as
+select s.job_no, j.batch, s.call_no, s.role, s.model_asked, s.class, s.http_status, s.at
+from step s join job j using (job_no)
+where s.fact = 'call_failed'
+union all
+select a.job_no, j.batch, a.call_no, c.role, p.body::json #>> array['models', c.role, 'id'], a.why, a.http_status, a.at
+from attempt a join job j using (job_no)
+left join profile p using (profile_sha)
+left join lateral (
+	select split_part(w.words, ' ', 1) as role
+	from step s cross join lateral string_to_table(substr(s.action, 6), ', ') as w (words)
+	where s.job_no = a.job_no and s.action like 'call %' and split_part(w.words, ' ', 2)::int = a.call_no
+	order by s.step_no limit 1) c on true
+where a.why <> 'waited';
+
 -- One row an intent: from its commit on the call may have been sent. Of a step, for the i-th call of its action bit i of
 -- intents; of an attempt, its row. attempt_no is 0 for a step's.
 create view v_intent as
@@ -55,7 +72,7 @@ cross join lateral (
 	where d.job_no = j.job_no and d.draft_no = coalesce(o.draft_no, d.draft_no)
 	order by d.draft_no desc limit 1) last;
 
-grant select on v_call, v_intent, v_unanswered, v_job, v_violation to draftmill_reader, draftmill_worker;
+grant select on v_call, v_failure, v_intent, v_unanswered, v_job, v_violation to draftmill_reader, draftmill_worker;
 grant select on v_call, v_job to draftmill_reviewer;
 
 reset search_path;

@@ -72,6 +72,12 @@ where o.outcome = 'passed' and (c.valid and c.verdict = 'pass'
 	and (p.body::json ->> 'pass_rule' = 'no_actionable_issues' or c.score >= (p.body::json ->> 'pass_score')::int)
 	and not exists (select from issue i where i.job_no = c.job_no and i.step_no = c.step_no
 		and i.severity >= (p.body::json ->> 'severity_threshold')::int)) is not true;
+select 'I8' as invariant, o.job_no, 'passed over what a tool found' as breach
+from outcome o join job j using (job_no) join profile p using (profile_sha)
+join critique c on c.job_no = o.job_no and c.draft_no = o.draft_no
+join issue i on i.job_no = c.job_no and i.step_no = c.step_no
+where o.outcome in ('passed', 'direct') and starts_with(i.category, 'tool:')
+	and i.severity >= (p.body::json ->> 'severity_threshold')::int;
 
 -- I9: nothing ships over a critique that could not be read, or a call that failed
 select 'I9' as invariant, o.job_no, 'shipped although its last critique was invalid' as breach from outcome o

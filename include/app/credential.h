@@ -17,6 +17,8 @@ struct credential; /* of one provider */
  * @reactor NULL: only to look, nothing is renewed. ST_INVALID: *err says what lacks, without the provider's name. */
 enum status credential_open(struct reactor *, const struct provider *, bool waits,
 			    struct credential **out, struct err *err) MUST_CHECK;
+/* Whether its variables and files have what they should; no command is run. ST_INVALID: likewise. */
+enum status credential_look(const struct provider *, struct err *err) MUST_CHECK;
 struct credential *credential_hold(struct credential *); /* the same, to be closed once more */
 void credential_close(struct credential *);		 /* NULL is fine */
 

@@ -17,6 +17,7 @@
 	X(generator) /* an attempt's request and reply, by role */ \
 	X(critic) \
 	X(refiner) \
+	X(tool)      /* a run */ \
 	X(commit)    /* a batch of writes, sent until its commit is answered */ \
 	X(publish)   /* an event, committed until the broker has it */ \
 	X(job)       /* all active time of a job, at its end */

@@ -3,8 +3,9 @@
  *
  * rate_limited, overloaded, server_error, credentials, unsent: again without end (backoff 0.5 s doubling to 60 s, its upper half jitter;
  * Retry-After as a floor, with jitter of up to half of it more), the job's active time stopped meanwhile; but the sixth server_error of a
- * request while the model answers others ends it. unreadable, broken_off (maybe billed): twice more; while the model fails for
- * everybody they are not held against the request. rejected: never. What reply_is_answer() is no failure.
+ * request while the model answers others ends it. unreadable, broken_off (maybe billed): twice more while it answers others; in vain for
+ * everybody they are not held against the request, and its job's caps end it. The job pays for each: no sooner than after 1 s, then four
+ * times as long each time, to 15 minutes. rejected: never. What reply_is_answer() is no failure.
  */
 #ifndef APP_RETRY_H
 #define APP_RETRY_H
@@ -17,15 +18,9 @@ struct retry_state {  /* of one call; zero at first */
 	int n_server_error, n_broken; /* held against the request: its own fault, it seems */
 };
 
-/* How the model's other calls fared since this call's last failure. */
-enum others {
-	OTHERS_UNKNOWN, /* none ended */
-	OTHERS_ANSWERED,
-	OTHERS_FAIL /* the breaker is not closed */
-};
-
-/* Counts the failure in; returns milliseconds to wait, or -1: stop trying. @random: 32 random bits. */
+/* Counts the failure in; returns milliseconds to wait, or -1: stop trying. @in_vain: it seems the model's, as app/limit.h has it, or the
+ * breaker is not closed. @random: 32 random bits. */
 int64_t retry_after_ms(struct retry_state *, enum reply_class, int64_t retry_after_floor_ms,
-		       enum others, uint32_t random);
+		       bool in_vain, uint32_t random);
 
 #endif

@@ -78,8 +78,8 @@ void runs_set_fleet(struct runs *, int n_workers); /* shares the models' rates *
  * their profile, and the model that it names, also where the settings do not have it any more. ST_INVALID: nothing has changed. */
 enum status runs_use(struct runs *, struct profiles *, struct err *err) MUST_CHECK;
 /* How many of @n new jobs may be taken in: none while each profile has a model whose breaker is not closed. What is in memory waits and
- * probes; if that is nothing, one job. */
-int runs_may_begin(const struct runs *, int n);
+ * probes; if that is nothing, one job, and where calls hang, a second. */
+int runs_may_begin(struct runs *, int n);
 
 /* A record: a job, or a dead letter. @n_strike: how often it was in hand at a crash. Copies what it keeps. */
 void runs_message(struct runs *, const struct record *, int n_strike);

@@ -61,7 +61,9 @@ struct settings {
 	const char *state_dir;	/* for the blame file */
 	const char *web_listen; /* IP:PORT; NULL: off */
 	const char *log_level;
-	const char *profiles_dir, *prompts_dir, *schema_dir;
+	const char *profiles_dir, *prompts_dir, *schema_dir, *tools_dir;
+	const char *const *sandbox; /* of tools, NULL at its end; NULL: bubblewrap */
+	int n_sandbox;
 
 	const struct provider *provider;
 	int n_provider;

@@ -19,7 +19,7 @@ struct try_config {
 };
 
 /* Prints each step to stdout as it happens, then the outcome and the text. Returns an exit status: 0 all passed or direct, 1 one was
- * escalated or failed, 65 one was no valid job, 78 configuration, which ends it. */
+ * escalated or failed, 65 one was no valid job; what ends it: 75 a provider that gives no answer, 78 configuration. */
 int try_file(const struct try_config *, FILE *);
 
 #endif

@@ -36,6 +36,7 @@ void buf_putc(struct buf *, char c);
 void buf_printf(struct buf *, const char *format, ...) PRINTF_LIKE(2, 3);
 /* @value / @scale (a power of ten) as the shortest decimal: 1500 / 1000 is 1.5. Both at least 0. */
 void buf_decimal(struct buf *, int64_t value, int64_t scale);
+void buf_number(struct buf *, int64_t n);	     /* 1,234,567; n at least 0 */
 void buf_hex(struct buf *, const void *p, size_t n); /* lower case */
 
 /* What it holds; never absent. Valid until the next put. */

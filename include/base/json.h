@@ -37,6 +37,8 @@ enum json_fault json_read_sent(struct str text, struct json **out, struct err *e
 /* The same for a text that only begins with a value: *n is how many bytes it takes, the white space behind it included. */
 enum json_fault json_read_first(struct str text, struct json **out, size_t *n,
 				struct err *err) MUST_CHECK;
+/* As json_read_sent(), for who takes numbers by json_number() alone: one too large for 64 bits or a double is fine, too, as JSON_DOUBLE. */
+enum json_fault json_read_exact(struct str text, struct json **out, struct err *err) MUST_CHECK;
 void json_free(struct json *root); /* NULL is fine */
 
 /* NULL = JSON_NULL; but a null in the text is a value of that kind, not NULL. */
@@ -47,6 +49,9 @@ const char *json_kind_name(
 bool json_bool(const struct json *); /* the next four: the kind must match, else BUG */
 int64_t json_int(const struct json *);
 double json_double(const struct json *); /* JSON_INT is fine too */
+/* A number's text as it was read, for decimal_read(), which takes it; of JSON_INT it is written into @room. */
+enum { JSON_INT_ROOM = 21 };
+struct str json_number(const struct json *, char room[static JSON_INT_ROOM]);
 struct str json_str(const struct json *);
 
 size_t json_size(const struct json *); /* items of an array, members of an object, else 0 */
@@ -65,8 +70,10 @@ bool json_get_bool(const struct json *object, const char *key, bool *out);
 /* Canonical text: members in byte order of their keys, no white space, integers in decimal, strings escaped as
  * json_put_str() does. A double is ST_INVALID: what is hashed holds integers only. */
 enum status json_canonical(const struct json *, struct buf *out) MUST_CHECK;
-/* The same without the ban: doubles in %.17g with a point or an exponent, members in the order of the text. */
+/* The same without the ban: doubles as they were read, members in the order of the text. */
 void json_print(const struct json *, struct buf *out);
+/* Equal values, and only those, give equal bytes: canonical, but with each number as decimal_put() does. 1 equals 1.0. */
+void json_normal(const struct json *, struct buf *out);
 
 /* Writer: commas and quotes are its business, nesting is the caller's.
  *	struct json_out o = {.buf = &buf};  json_open(&o, NULL, '{');  json_put_int(&o, "n", 3);  json_close(&o, '}');

@@ -27,17 +27,26 @@ struct str text_trim(struct str);
  * Lao, Khmer, Myanmar) each grapheme is a word: a stated approximation of UAX #29 without a dictionary. */
 int64_t text_words(struct str);
 
-/* For comparing terms: NFKC and full case folding; zero-width characters and soft hyphens dropped; the wave dash
- * (U+301C) is the tilde that the full-width one becomes. */
+/* For comparing terms: NFKC and full case folding; dropped is what is not to be seen (Default_Ignorable_Code_Point: zero-width
+ * characters, soft hyphens, bidi controls, variation selectors; and U+FFF9..FFFB); wave dashes (U+301C, 3030, 223C) are the tilde that
+ * the full-width one becomes. */
 struct str text_fold(struct arena *, struct str);
 /* The same in bounded time: most code points, and parts of a text (a letter and its marks) that it has had before, take a few ns a byte, all
  * else 50 to 120. Takes what is slow from *slow_bytes; absent: it was not enough. */
 struct str text_fold_within(struct arena *, struct str, int64_t *slow_bytes);
 
+/* Without the white space between two letters of Han or kana: 山田 太郎 is 山田太郎. */
+struct str text_close_cjk(struct arena *, struct str);
+
+/* Hiragana as the katakana of the same sound; each stands at the byte where it stood. */
+struct str text_katakana(struct arena *, struct str);
+
 /* For asking whether a text has changed: NFC, each run of white space one space, none at the ends. A text with more than 64 KiB that
  * are slow in the sense above stays in the form that it has. */
 struct str text_squeeze(struct arena *, struct str);
 
+/* Without white space. */
+struct str text_close(struct arena *, struct str);
 /* text_fold() without white space: what is cut into 3-grams to be compared. */
 struct str text_bare(struct arena *, struct str);
 
@@ -46,6 +55,19 @@ struct str text_bare(struct arena *, struct str);
 int32_t text_next(struct str, size_t *at);
 /* Decodes the code point that ends at *at and moves *at to its begin; -1 at the beginning. */
 int32_t text_before(struct str, size_t *at);
+
+/* What a code point is: White_Space of the Unicode Character Database; a letter, a number of any kind or '_' (no marks); a decimal
+ * digit of any script; cased letters as the properties Uppercase and Lowercase have them. -1 is none of these. */
+bool text_is_space(int32_t);
+bool text_is_word(int32_t);
+bool text_is_digit(int32_t);
+bool text_is_upper(int32_t);
+bool text_is_lower(int32_t);
+
+/* Letters in lower case, one by one, without the rule for a final sigma; \u0130 alone becomes two code points. */
+struct str text_lower(struct arena *, struct str);
+/* Each code point by one that stands for all its cases (simple folding), so that the n-th one of the result is made of the n-th one. */
+struct str text_ignore_case(struct arena *, struct str);
 
 /* utf8proc's name and version, for `draftmill --version`. */
 void text_library(struct buf *out);

@@ -40,6 +40,8 @@ struct critique {
 	int n_unconsidered; /* categories without a line */
 	int n_ignored;	    /* fields that the rules do not know */
 	int draft_no;	    /* the draft it judges */
+	struct str
+		tool; /* whose findings these are, without score and verdict; absent: the critic's */
 };
 
 /* Reads @reply about @draft; all in @a. Always fills *out; look at `valid`. */

@@ -19,7 +19,7 @@ struct ending { /* everything an event tells; borrowed */
 	const struct profile *profile;
 	const struct history *history;
 	const struct outcome_row *outcome;
-	struct str best_text; /* of outcome->draft_no; absent: no draft */
+	const struct draft *best; /* of outcome->draft_no; NULL: no draft */
 };
 
 struct event_kind {

@@ -3,7 +3,8 @@
  * the profile in one place. core/critique.h reads by the same profile, so that scale, schema, prompt and reader agree.
  *
  * A critique has, in this order: considered (a line for each category of the profile, before the first issue is named), issues (at most
- * 5), reasons, and, where the profile's pass_rule looks at them, score and verdict. A text with confidence: text, confidence.
+ * 5), reasons, and, where the profile's pass_rule looks at them, score and verdict. A draft has the profile's fields, or text, and under the gate
+ * confidence.
  */
 #ifndef CORE_FORM_H
 #define CORE_FORM_H
@@ -21,10 +22,8 @@ enum want form_want(const struct profile *, enum role);
 enum status form_check(const struct profile *, struct str critic_template,
 		       struct err *err) MUST_CHECK;
 
-/* Absent for WANT_TEXT. */
-struct str form_schema(const struct profile *, enum want, enum dialect);
-/* Fills @p->schema, in @a; all else of @p has been read. */
-void form_make(struct arena *a, struct profile *p);
+/* The JSON Schema of the reply of this role; nothing for WANT_TEXT. */
+void form_schema(const struct profile *, enum role, enum dialect, struct buf *out);
 
 /* The parts of a critic's reply and what they mean, as lines for its prompt. */
 void form_words(const struct profile *, bool japanese, struct buf *out);

@@ -6,15 +6,25 @@
 #define CORE_HISTORY_H
 
 #include "core/step.h"
+#include "core/tool.h"
 
-/* Drafts: the first and a refinement for each further iteration. Critiques: each once more. */
-enum { LOOP_DRAFTS = ITERATIONS_MAX, LOOP_CRITIQUES = 2 * ITERATIONS_MAX };
+/* Drafts: the first and a refinement for each further iteration. Critiques: each once more. Examinations: each tool, each draft. Calls: a
+ * model's may be asked once more. */
+enum {
+	LOOP_DRAFTS = ITERATIONS_MAX,
+	LOOP_CRITIQUES = 2 * ITERATIONS_MAX,
+	LOOP_EXAMINATIONS = TOOLS_MAX * LOOP_DRAFTS,
+	LOOP_CALLS_MAX = 4 * ITERATIONS_MAX + LOOP_EXAMINATIONS
+};
 
 struct history {
 	struct draft draft[LOOP_DRAFTS];
 	int n_draft;
 	struct critique critique[LOOP_CRITIQUES];
 	int n_critique;
+	struct critique
+		*examination; /* by tools, see core/ground.h; made when the first has ended */
+	int n_examination;
 	int n_iterations; /* critiques that counted: valid and final for their draft */
 	int n_calls;	  /* opened, asked-again ones included */
 	int64_t tokens_in, tokens_cached,
@@ -25,7 +35,7 @@ struct history {
 
 /* A draft more, under all checks of profile and job. @from: the draft that it refines; -1: written anew. */
 struct draft *history_add_draft(struct history *, struct arena *, const struct profile *,
-				const struct job *, struct str text, int from);
+				const struct job *, const struct answer *, int from);
 
 /* One more, to be filled. */
 struct critique *history_add_critique(struct history *);
@@ -36,7 +46,8 @@ const struct critique *history_critique_of(const struct history *, int draft_no)
 /* The best draft's number, which every exit names that did not pass one: fewest failed hard checks, then score, then latest. -1: none. */
 int history_best_draft(const struct history *);
 
-/* The issues that block a pass of a draft and that the refiner is told: at or over the threshold, red checks first. */
+/* The issues that block a pass of a draft and that the refiner is told: at or over the threshold, red checks first, then what
+ * tools found. */
 const struct issue *history_actionable(const struct history *, struct arena *,
 				       const struct profile *, int draft_no, int *n);
 

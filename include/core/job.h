@@ -12,6 +12,9 @@
 #include "core/schema.h"
 
 enum { JOB_TAGS_MAX = 8, JOB_ID_BYTES_MAX = 512, JOB_SALT_BYTES = SALT_BYTES };
+enum {
+	JOB_SCHEMA_BYTES_MAX = 16 << 10
+}; /* of all its checks together: they are compiled while other jobs wait, for up to 5 ms */
 
 struct variable {
 	struct str name, value;
@@ -58,7 +61,7 @@ enum dead_reason job_read_stored(struct arena *a, const struct job_row *,
 				 struct err *err) MUST_CHECK;
 
 /* Joins the job with its profile: effective limits, stakes. DEAD_limits_loosened if the job asks for more than the profile gives,
- * DEAD_out_of_range if a check of its own has the name of one of the profile's, DEAD_missing_field if a hard must_include of the
+ * DEAD_out_of_range if a check of its own has the name of one of the profile's or looks at a field that it has not, DEAD_missing_field if a hard must_include of the
  * profile names a variable that the job gives no value. */
 enum dead_reason job_bind(struct job *, const struct profile *, struct err *err) MUST_CHECK;
 

@@ -26,8 +26,8 @@
 	                                "oneshot モード: 必須チェックに合格し、批評は行いません") \
 	X(high_stakes,       escalated, "it passed, but its stakes want a person", \
 	                                "合格しましたが、重要度が高いため人の確認が必要です") \
-	X(checks_failed,     escalated, "mode oneshot: a hard check is red", \
-	                                "oneshot モード: 必須チェックに不合格です") \
+	X(checks_failed,     escalated, "mode oneshot: a hard check is red, or a tool found fault", \
+	                                "oneshot モード: 必須チェックに不合格か、ツールが問題を見つけました") \
 	X(critique_invalid,  escalated, "the critic's reply could not be read, twice", \
 	                                "批評者の返答を二度続けて読み取れませんでした") \
 	X(unactionable,      escalated, "the critic did not pass it, twice, yet named nothing to fix", \
@@ -54,8 +54,8 @@
 	                                "返答が長さの上限で途切れ、これ以上長くできません") \
 	X(refused,           escalated, "the provider refused or blocked the text, or sent none", \
 	                                "プロバイダーが本文を拒否または遮断したか、本文がありませんでした") \
-	X(request_failed,    escalated, "the provider rejects this very request, or it kept breaking off", \
-	                                "プロバイダーがこの要求を受け付けないか、通信が繰り返し途切れました") \
+	X(request_failed,    escalated, "the provider rejects this very request, it kept breaking off, or a tool gave no answer", \
+	                                "プロバイダーがこの要求を受け付けないか、通信が繰り返し途切れたか、ツールが答えませんでした") \
 	X(expired,           escalated, "its not_after has passed, or will before the provider lets it be asked again", \
 	                                "期限 (not_after) を過ぎたか、プロバイダーが次の要求を受け付ける前に過ぎます") \
 	X(diverged,          escalated, "the program and its settings of today cannot go on from the stored steps", \

@@ -14,7 +14,8 @@
 
 /* reflect: the generator's model is critic and refiner too. */
 enum mode { MODE_ONESHOT, MODE_CRITIC_REFINER, MODE_REFLECT, N_MODES };
-enum role { ROLE_GENERATOR, ROLE_CRITIC, ROLE_REFINER, N_ROLES };
+/* The first are a model's; a tool's run is a call, too. */
+enum role { ROLE_GENERATOR, ROLE_CRITIC, ROLE_REFINER, N_ROLES, ROLE_TOOL = N_ROLES, ROLE_NONE };
 enum stakes { STAKES_LOW, STAKES_NORMAL, STAKES_HIGH, N_STAKES };
 enum language { LANG_EN, LANG_JA, N_LANGUAGES };
 enum sampling { SAMPLING_SEND, SAMPLING_OMIT, SAMPLING_REJECT }; /* of temperature */
@@ -27,7 +28,7 @@ enum schema_mode {
 /* How much of JSON Schema may be said: all that we want; that without bounds; in the words of OpenAPI 3.0, where enums are of texts. */
 enum dialect { DIALECT_FULL, DIALECT_UNBOUNDED, DIALECT_OPENAPI, N_DIALECTS };
 /* What a reply is to be. */
-enum want { WANT_TEXT, WANT_CRITIQUE, WANT_CONFIDENT_TEXT };
+enum want { WANT_TEXT, WANT_CRITIQUE, WANT_DRAFT }; /* of a reply; all but a text: a JSON object */
 /* What the critic answers: JSON whose issues are objects; JSON whose issues are texts, each about the whole draft; a text. */
 enum critique_kind { CRITIQUE_JSON, CRITIQUE_PLAIN_ISSUES, CRITIQUE_TEXT };
 /* What passes, besides green checks: no actionable issue, a verdict and a score that say so; or no actionable issue alone. */
@@ -44,6 +45,7 @@ struct price {		       /* micro-USD per million tokens = micro-micro-USD a token
 };
 
 struct wire; /* core/wire.h */
+struct tool; /* core/tool.h */
 
 struct model {		     /* capability row */
 	struct str name;     /* the settings' key: models.NAME */
@@ -76,7 +78,7 @@ struct limits {
 	int64_t active_ms;
 };
 
-enum { ITERATIONS_MAX = 5 };
+enum { ITERATIONS_MAX = 5, FIELDS_MAX = 8 };
 
 struct profile {
 	uint8_t sha[SHA_BYTES];
@@ -98,13 +100,17 @@ struct profile {
 		[N_ROLES]; /* longest active time of one call; 0: not named, see role_time.h */
 	struct str prompt[N_LANGUAGES][N_ROLES]; /* template texts, see core/prompt.h */
 	struct str rubric[N_LANGUAGES];
-	struct str schema[N_DIALECTS]; /* of a critique, see core/form.h */
 	const struct str *category;
 	int n_category;
 	const struct str *constraint; /* sentences that generator and critic both see */
 	int n_constraint;
 	const struct check *check;
 	int n_check;
+	const struct str *
+		field; /* names of a draft's parts, [a-z0-9_]{1,40}, in their order; none: it is one text */
+	int n_field;
+	const struct tool *tool; /* core/tool.h; run in this order */
+	int n_tool;
 };
 
 /* Reads a resolved profile; lives in @a. NULL: there are faults, each "models.critic.id: what is wrong; the mend". Checks rules among
@@ -112,6 +118,8 @@ struct profile {
  * 0..2000, a model has a price, output tokens leave room beside a thinking budget, role_ms fit into limits.active_ms, unknown template variables. */
 const struct profile *profile_read(struct arena *a, struct str canonical_json,
 				   struct faults *) MUST_CHECK;
+
+bool profile_has_field(const struct profile *, struct str name);
 
 /* A row as it stands in a profile's JSON. */
 void model_put(struct json_out *, const char *key, const struct model *);

@@ -7,9 +7,8 @@
  * message) is byte-identical for all jobs of a profile, so that prefix caches work. Any other {{name}}, one in the wrong part, or a
  * job variable named twice is refused at load. What is put in is never read as a template.
  *
- * {{pass_score}} is on the critic's scale. {{reply}} tells the critic what its reply consists of
- * (core/form.h). {{schema}} is the form of a reply that is JSON (a critique, or text and confidence where
- * the profile wants the gate), a sentence and the JSON Schema; of a reply that is text: nothing. {{again}} is nothing, or a line
+ * {{pass_score}} is on the critic's scale. {{reply}} tells the critic what its reply consists of. {{schema}} is the form of a reply that is
+ * JSON, a sentence and the JSON Schema (both: core/form.h); of a reply that is text: nothing. {{again}} is nothing, or a line
  * "again: 1" and a sentence on the last reply. Any other job variable without a value says so: "(none)". A line with nothing but a
  * variable that gives nothing is left out.
  *
@@ -20,16 +19,27 @@
 #ifndef CORE_PROMPT_H
 #define CORE_PROMPT_H
 
+#include "core/answer.h"
 #include "core/critique.h"
 #include "core/job.h"
 #include "core/wire.h"
 
-enum { PROMPT_BYTES_MAX = 8 << 20 };
+enum { PROMPT_BYTES_MAX = 8 << 20, ANSWER_SCHEMA_BYTES_MAX = 1 << 20 };
 
-struct prompt_parts {			   /* what the roles see besides the job; all borrowed */
-	struct str draft;		   /* critic, refiner */
+/* A prompt to be written. */
+#define PROMPT                                                                                     \
+	((struct prompt){BUF(PROMPT_BYTES_MAX), BUF(PROMPT_BYTES_MAX), WANT_TEXT,                  \
+			 BUF(ANSWER_SCHEMA_BYTES_MAX)})
+void prompt_release(struct prompt *);
+
+struct prompt_parts {		   /* what the roles see besides the job; all borrowed */
+	struct str draft;	   /* critic, refiner */
+	const struct field *field; /* of that draft */
+	int n_field;
 	const struct check_result *result; /* of that draft */
 	int n_result;
+	const struct critique *examination; /* by tools, of all drafts */
+	int n_examination, draft_no;
 	const struct issue *issue; /* refiner: the actionable ones */
 	int n_issue;
 	bool again; /* asked once more: the last reply could not be used */
@@ -38,7 +48,7 @@ struct prompt_parts {			   /* what the roles see besides the job; all borrowed *
 /* ST_INVALID: *err names the variable and its line. */
 enum status prompt_check(struct str template_text, struct err *err) MUST_CHECK;
 
-/* Fills both messages and `want` of *out, whose buffers the caller has initialised with PROMPT_BYTES_MAX. A message left `full` is
+/* Fills *out, a PROMPT. A message left `full` is
  * over the maximum: it has lost a part and may not be sent. The profile's templates have passed prompt_check(). */
 void prompt_write(const struct profile *, const struct job *, enum role, int call_no,
 		  const struct prompt_parts *, struct prompt *out);

@@ -79,7 +79,8 @@ struct table {
 	H(BIGINT, job_no) H(SMALLINT, draft_no) H(INTEGER, step_no) H(SMALLINT, from_draft_no) \
 	U(TEXT, body) H(SHA, body_sha) /* salted */ \
 	U(TEXT, checks) /* JSON array of {name, type, hard, severity, ok, detail, at, n} */ H(SHA, checks_sha) /* salted */ \
-	H(INTEGER, n_hard_failed) H(INTEGER, n_failed) H(SMALLINT, changed_permille) H(SMALLINT, confidence_permille)
+	H(INTEGER, n_hard_failed) H(INTEGER, n_failed) H(SMALLINT, changed_permille) H(SMALLINT, confidence_permille) \
+	H(TEXT, fields) /* where the profile names parts: JSON object {NAME: [first byte in body, bytes]} */
 
 #define CRITIQUE_ROW(H, U, T) \
 	H(BIGINT, job_no) H(INTEGER, step_no) H(SMALLINT, draft_no) H(BOOLEAN, valid) H(TEXT, fault) \

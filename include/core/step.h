@@ -4,6 +4,7 @@
 #ifndef CORE_STEP_H
 #define CORE_STEP_H
 
+#include "core/answer.h"
 #include "core/critique.h"
 #include "core/job.h"
 #include "core/outcome.h"
@@ -31,7 +32,7 @@ struct fact {
 	int64_t active_ms; /* how long the job has had a call open, all workers together; never falls */
 	int call_no;	   /* replied, call_failed; else -1 */
 	struct http_reply
-		http; /* replied, call_failed: as received; borrowed until the step is stored. status 0: none */
+		http; /* replied, call_failed: as received; borrowed until the step is stored. Neither status nor body: none; a tool's has no status */
 	struct reply
 		reply; /* replied, call_failed: as read by the wire format; in the job's arena */
 	int64_t latency_ms; /* replied, call_failed: of the last attempt */
@@ -44,6 +45,8 @@ struct fact {
 struct draft {
 	int no, from; /* from -1: written, not refined */
 	struct str text;
+	const struct field *field; /* of the text, see core/answer.h */
+	int n_field;
 	const struct check_result *result;
 	int n_result, n_hard_failed, n_failed;
 	int64_t score;		 /* of its latest valid critique; -1: none yet */
@@ -57,9 +60,9 @@ struct draft {
 struct call {	/* a wish to spend: its intent is stored before it is sent */
 	int no; /* 0,1,2.. in the job; at most one stored reply ever: the pay-once key */
 	enum role role;
-	int draft_no; /* what it judges or refines; -1 */
-	bool again;   /* asked once more */
-	const struct model *model;
+	int draft_no;		   /* what it judges, refines or examines; -1 */
+	bool again;		   /* asked once more */
+	const struct model *model; /* a tool's own, for a tool */
 	int64_t max_output_tokens;
 	int64_t end_ms;	    /* of the job's active time: then it is too late, see role_time.h */
 	int64_t timeout_ms; /* what is left until then, at most the model's */
@@ -75,8 +78,8 @@ struct finish {
 struct loop_output {
 	int step_no;
 	const struct draft *draft;	 /* made by this step, or NULL */
-	const struct critique *critique; /* read by this step, or NULL */
-	enum role role;			 /* of the call that the fact is about; N_ROLES: none */
+	const struct critique *critique; /* read by this step, also a tool's findings; or NULL */
+	enum role role;			 /* of the call that the fact is about, or ROLE_NONE */
 	const struct model *model;	 /* asked by it, or NULL */
 	int64_t cost_micro_usd;		 /* charged by this step */
 	struct call call[LOOP_CALLS];	 /* to be sent once stored */

@@ -20,12 +20,12 @@
 	X(blocked,      true)  /* a filter of the provider stopped the prompt or the text */ \
 	X(rate_limited, false) /* too much asked in too short a time: 429 */ \
 	X(overloaded,   false) /* no room, whoever asks: 503, 529 */ \
-	X(server_error, false) /* other 5xx, 408, 409, 499 */ \
+	X(server_error, false) /* other 5xx, 409 */ \
 	X(credentials,  false) /* key, model or path is wrong, or the account's money or quota of the day is used up, whatever the job: 401 to 404; or who stands before it refuses us */ \
 	X(rejected,     false) /* any other status: this very request is at fault */ \
 	X(unreadable,   true)  /* 200, but not whole, no JSON, or another shape */ \
 	X(unsent,       false) /* no byte of the request left: resolve, connect, TLS */ \
-	X(broken_off,   true)  /* cut or timed out after the request */
+	X(broken_off,   true)  /* cut or timed out after the request, by us or by a server on the way: 408, 499, 504, 524 */
 /* clang-format on */
 #define X(name, maybe_billed) REPLY_##name,
 enum reply_class { REPLY_CLASSES(X) N_REPLY_CLASSES };
@@ -55,8 +55,7 @@ struct reply {
 struct prompt { /* built by core/prompt.h */
 	struct buf system, user;
 	enum want want;
-	struct str
-		schema; /* of the reply, in the model's dialect; of the profile; absent for WANT_TEXT */
+	struct buf schema; /* of the reply, in the model's dialect; empty for WANT_TEXT */
 };
 
 /* An HTTP reply as received, as far as it is kept. */

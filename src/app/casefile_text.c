@@ -85,6 +85,36 @@ static void put_changes(struct page *p, struct str before, struct str after)
 	arena_free(a);
 }
 
+static void put_version(struct page *p, struct str before, struct str after)
+{
+	if (before.p)
+		put_changes(p, before, after);
+	else
+		page_text(p, after);
+	page_text_end(p);
+}
+
+/* The part of a draft's text that `fields` gives as [first byte, bytes]. */
+static struct str part(const struct json *draft, const char *name)
+{
+	const struct json *place = json_get(json_get(draft, "fields"), name);
+	const struct str text = ask_text(draft, "text");
+	const int64_t at = json_int(json_item(place, 0)), n = json_int(json_item(place, 1));
+
+	return text.p && place ? str_sub(text, (size_t)at, (size_t)(at + n)) : str_c(NULL);
+}
+
+static void put_fields(struct page *p, const struct json *from, const struct json *d)
+{
+	const struct json *fields = json_get(d, "fields"), *place;
+	struct str name;
+
+	for (size_t i = 0; json_member(fields, i, &name, &place); i++) {
+		page_printf(p, "  %.*s:\n", STR_ARG(name));
+		put_version(p, part(from, name.p), part(d, name.p));
+	}
+}
+
 static void put_check(struct page *p, const struct json *c)
 {
 	bool ok = ask_true(c, "ok");
@@ -119,32 +149,37 @@ static void put_draft(struct page *p, const struct json *drafts, const struct js
 		       : "\n*DRAFT {draft_no}*\n");
 	if (!text.p)
 		page_printf(p, "  (erased)\n");
-	else if (from && ask_text(from, "text").p)
-		put_changes(p, ask_text(from, "text"), text);
+	else if (json_kind(json_get(d, "fields")) == JSON_OBJECT)
+		put_fields(p, from, d);
 	else
-		page_text(p, text);
-	page_text_end(p);
+		put_version(p, ask_text(from, "text"), text);
 	if (ask_number(d, "confidence_permille") >= 0)
 		page_fill(p, d, "  confidence {confidence_permille/1} %\n");
 	for (size_t i = 0; i < json_size(checks); i++)
 		put_check(p, json_item(checks, i));
 }
 
-/* ---- critiques ---- */
+/* ---- critiques, and what tools found ---- */
 
 #define ISSUE "  severity {severity}, {category}: "
+
+static const char *critique_form(const struct json *c)
+{
+	const bool valid = ask_true(c, "valid");
+
+	if (ask_text(c, "tool").p)
+		return valid ? "\n*{tool} on draft {draft_no}: {n_issue#finding}*\n"
+			     : "\n*{tool} on draft {draft_no}: no answer*\n[  fault       {fault}\n]";
+	return valid ? "\n*CRITIQUE of draft {draft_no}: {verdict}, score {score|not asked for}*\n"
+		     : "\n*CRITIQUE of draft {draft_no}: cannot be read*\n[  fault       {fault}\n]";
+}
 
 static void put_critique(struct page *p, const struct json *c)
 {
 	const struct json *issues = json_get(c, "issues");
 	const struct str shape = ask_text(c, "shape");
 
-	page_fill(
-		p, c,
-		ask_true(c, "valid")
-			? "\n*CRITIQUE of draft {draft_no}: {verdict}, score {score|not asked for}*\n"
-			: "\n*CRITIQUE of draft {draft_no}: cannot be read*\n"
-			  "[  fault       {fault}\n]");
+	page_fill(p, c, critique_form(c));
 	if (shape.p && !str_is(shape, shape_name(SHAPE_whole)))
 		page_fill(p, c, "  repaired    taken out of its {shape}\n");
 	page_fill(p, c,

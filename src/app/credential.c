@@ -211,39 +211,45 @@ static void plan(struct credential *c, int64_t end)
 		timer_start(c->timer, (end - clock_unix_ms()) / 5 * 4, 0);
 }
 
-static void on_output(void *owner, struct str output, const struct err *why)
+static void on_output(void *owner, enum status status, struct str output, const struct err *why)
 {
 	struct credential *c = owner;
 	struct err err;
 	int64_t end;
 
 	c->child = NULL;
-	if (output.p && read_token(c, output, &end, &err) == ST_OK) {
+	if (status == ST_OK && read_token(c, output, &end, &err) == ST_OK) {
 		log_info("credential_renewed", L_STRN("provider", c->provider.name));
 		c->awaited = false;
 		plan(c, end);
 		return;
 	}
 	log_error("credential_failed", L_STRN("provider", c->provider.name),
-		  L_STR("why", output.p ? err.text : why->text));
+		  L_STR("why", status == ST_OK ? err.text : why->text));
 	c->awaited = !c->key.value.n; /* the old one goes on, if there is one */
 	timer_start(c->timer, AGAIN_MS, 0);
+}
+
+static struct child_how command_of(const struct credential *c)
+{
+	return (struct child_how){.argv = c->provider.key_command, .limit_ms = COMMAND_MS};
 }
 
 static void run(void *owner)
 {
 	struct credential *c = owner;
+	const struct child_how how = command_of(c);
 
 	if (!c->child)
-		c->child =
-			child_start(c->reactor, c->provider.key_command, COMMAND_MS, on_output, c);
+		c->child = child_start(c->reactor, &how, on_output, c);
 }
 
 static enum status run_first(struct credential *c, struct err *err)
 {
+	const struct child_how how = command_of(c);
 	struct buf output = BUF(CHILD_OUTPUT_MAX);
 	int64_t end;
-	enum status status = child_run(c->provider.key_command, COMMAND_MS, &output, err);
+	enum status status = child_run(&how, &output, err);
 
 	if (status == ST_OK)
 		status = read_token(c, buf_view(&output), &end, err);
@@ -312,6 +318,28 @@ static enum status start_command(struct credential *c, bool waits, struct err *e
 	return ST_OK;
 }
 
+/* Of variables and files. */
+static enum status take_all(struct credential *c, const struct provider *p, struct err *err)
+{
+	enum status status;
+
+	c->key = (struct secret){.env = p->key_env, .file = p->key_file};
+	c->proxy = (struct secret){
+		.env = p->proxy_key_env, .file = p->proxy_key_file, .is_login = true};
+	status = take_first(&c->proxy, false, err);
+	return status == ST_OK ? take_first(&c->key, p->n_key_command > 0, err) : status;
+}
+
+enum status credential_look(const struct provider *p, struct err *err)
+{
+	struct credential c = {0};
+	enum status status = take_all(&c, p, err);
+
+	forget(&c.key);
+	forget(&c.proxy);
+	return status;
+}
+
 enum status credential_open(struct reactor *reactor, const struct provider *p, bool waits,
 			    struct credential **out, struct err *err)
 {
@@ -323,12 +351,7 @@ enum status credential_open(struct reactor *reactor, const struct provider *p, b
 	c->arena = arena_new();
 	c->provider = copy_sources(c->arena, p);
 	p = &c->provider;
-	c->key = (struct secret){.env = p->key_env, .file = p->key_file};
-	c->proxy = (struct secret){
-		.env = p->proxy_key_env, .file = p->proxy_key_file, .is_login = true};
-	status = take_first(&c->proxy, false, err);
-	if (status == ST_OK)
-		status = take_first(&c->key, p->n_key_command > 0, err);
+	status = take_all(c, p, err);
 	if (status == ST_OK && !c->key.value.n && p->n_key_command)
 		status = start_command(c, waits, err);
 	*out = c;

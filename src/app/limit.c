@@ -10,7 +10,7 @@ enum {
 	BREAK_FIRST_MS = 1000,
 	BREAK_LAST_MS = 60000,
 	BREAK_BILLED_LAST_MS = 300000, /* where a probe may cost */
-	SILENT_MS = 10000,	       /* no answer for so long to so many as break it */
+	SILENT_MS = 10000,	       /* several wait for so long, and none is answered */
 	RAMP_FIRST = 2,		       /* calls at once when it closes */
 	RAMP_LAST = 1000,
 	MICRO = 1000000,
@@ -42,8 +42,10 @@ struct limit {
 	struct limit_wait *first, **last;
 
 	int64_t n_answered;
-	int64_t asked_mono_ms; /* since when somebody waits for an answer and none has come */
-	int n_failed;	       /* in a row */
+	int64_t several_mono_ms; /* since when more than one waits for an answer and none has come */
+	int64_t slowest_ms;	 /* of the answers of late: each takes an eighth off an older one */
+	int n_failed;		 /* in a row */
+	bool hangs;		 /* the last failure may have been billed */
 	int64_t break_ms, open_until_mono_ms; /* of the breaker; break_ms 0: closed */
 	int64_t ramp; /* since it closed, most calls at once; 0: as many as the limits allow */
 };
@@ -132,8 +134,8 @@ static int64_t wait_ms(struct limit *l, int64_t tokens)
 
 static void take(struct limit *l, int64_t tokens)
 {
-	if (!l->n_out++)
-		l->asked_mono_ms = clock_mono_ms();
+	if (l->n_out++ == 1)
+		l->several_mono_ms = clock_mono_ms();
 	bucket_spend(&l->requests, 1);
 	bucket_spend(&l->tokens, tokens);
 }
@@ -219,20 +221,35 @@ enum breaker limit_breaker(const struct limit *l)
 	return clock_mono_ms() < l->open_until_mono_ms ? BREAKER_OPEN : BREAKER_PROBING;
 }
 
-/* A key does not become right by asking again; and where many wait in vain, the first that gives up speaks for all. */
-static bool is_proof(const struct limit *l, enum reply_class class)
+bool limit_hangs(const struct limit *l)
 {
-	return class == REPLY_credentials ||
-	       (class == REPLY_broken_off && l->n_out >= BREAK_AFTER &&
-		clock_mono_ms() - l->asked_mono_ms >= SILENT_MS);
+	return l->break_ms && l->hangs;
+}
+
+static bool is_silent(const struct limit *l)
+{
+	const int64_t ms = clock_mono_ms() - l->several_mono_ms;
+
+	return ms >= SILENT_MS && ms >= l->slowest_ms;
+}
+
+/* A key does not become right by asking again. Of several that hang, the first that gives up speaks for all; one alone can tell whether it
+ * was in vain. */
+static bool is_proof(const struct limit *l, const struct attempt_end *end)
+{
+	if (!reply_maybe_billed(end->class))
+		return end->class == REPLY_credentials;
+	return l->n_out > 1 ? is_silent(l) : end->in_vain;
 }
 
 /* Calls that were under way when it opened fail as well: they are of the same outage. */
-static void count_failure(struct limit *l, enum reply_class class)
+static void count_failure(struct limit *l, const struct attempt_end *end)
 {
-	const int64_t last = reply_maybe_billed(class) ? BREAK_BILLED_LAST_MS : BREAK_LAST_MS;
+	const bool hangs = reply_maybe_billed(end->class);
+	const int64_t last = hangs ? BREAK_BILLED_LAST_MS : BREAK_LAST_MS;
 
-	l->n_failed = is_proof(l, class) ? BREAK_AFTER : l->n_failed + 1;
+	l->hangs = hangs;
+	l->n_failed = is_proof(l, end) ? BREAK_AFTER : l->n_failed + 1;
 	if (l->n_failed < BREAK_AFTER || limit_breaker(l) == BREAKER_OPEN)
 		return;
 	l->break_ms = !l->break_ms	       ? BREAK_FIRST_MS
@@ -243,12 +260,16 @@ static void count_failure(struct limit *l, enum reply_class class)
 }
 
 /* It is heard; but who asks too much is no reason to let out more. */
-static void count_answer(struct limit *l, enum reply_class class)
+static void count_answer(struct limit *l, const struct attempt_end *end)
 {
-	const bool answer = reply_is_answer(class);
+	const bool answer = reply_is_answer(end->class);
 
 	l->n_answered += answer;
-	l->asked_mono_ms = clock_mono_ms();
+	if (answer)
+		l->slowest_ms -= l->slowest_ms / 8;
+	if (answer && end->latency_ms > l->slowest_ms)
+		l->slowest_ms = end->latency_ms;
+	l->several_mono_ms = clock_mono_ms();
 	l->n_failed = 0;
 	if (l->break_ms) {
 		log_info("breaker_closed", L_STR("model", l->name));
@@ -259,21 +280,21 @@ static void count_answer(struct limit *l, enum reply_class class)
 	}
 }
 
-void limit_give(struct limit *l, enum reply_class class, int64_t unused_tokens)
+void limit_give(struct limit *l, const struct attempt_end *end)
 {
-	switch (class) {
+	switch (end->class) {
 	case REPLY_unsent:
 	case REPLY_overloaded:
 	case REPLY_server_error:
 	case REPLY_credentials:
 	case REPLY_unreadable:
 	case REPLY_broken_off:
-		count_failure(l, class);
+		count_failure(l, end);
 		break;
 	default:
-		count_answer(l, class);
+		count_answer(l, end);
 	}
-	limit_return(l, unused_tokens);
+	limit_return(l, end->unused_tokens);
 }
 
 int64_t limit_n_out(const struct limit *l)
@@ -284,6 +305,11 @@ int64_t limit_n_out(const struct limit *l)
 int64_t limit_n_answered(const struct limit *l)
 {
 	return l->n_answered;
+}
+
+int64_t limit_slowest_ms(const struct limit *l)
+{
+	return l->slowest_ms;
 }
 
 void limit_set_fleet(struct limit *l, int n_workers)

@@ -79,7 +79,7 @@ static int n_values(const struct metrics *m, enum dimension d)
 	case MODEL:
 		return m->n_model;
 	case ROLE:
-		return N_ROLES;
+		return ROLE_NONE;
 	case CLASS:
 		return N_REPLY_CLASSES;
 	case KIND:

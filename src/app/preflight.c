@@ -2,6 +2,7 @@
 
 #include "app/credential.h"
 #include "app/migrate.h"
+#include "app/sandbox.h"
 #include "app/topics.h"
 #include "base/log.h"
 #include "core/row.h"
@@ -69,7 +70,7 @@ void preflight_database(const struct settings *settings, struct faults *faults)
 	arena_free(a);
 }
 
-enum status preflight_schema(const struct settings *s, struct err *err)
+static enum status check_schema(const struct settings *s, struct err *err)
 {
 	struct pg *pg = NULL;
 	enum status status = pg_connect(s->database_conninfo, "draftmill-start", &pg, err);
@@ -169,6 +170,34 @@ void preflight_profiles(const struct profiles *profiles, struct faults *notes)
 				STR_ARG(p->name));
 }
 
+/* --- tools --- */
+
+void preflight_tools(const struct settings *s, const struct profiles *profiles,
+		     struct faults *faults)
+{
+	const struct profile *p;
+	struct err err;
+
+	for (int i = 0; (p = profiles_at(profiles, i)); i++)
+		for (int k = 0; k < p->n_tool; k++)
+			if (sandbox_try(s, &p->tool[k], &err) != ST_OK)
+				faults_add(faults, p->name.p, "%s", err.text);
+}
+
+enum status preflight_start(const struct settings *s, const struct profiles *profiles,
+			    struct err *err)
+{
+	struct faults faults = {.tell = NULL};
+	enum status status = check_schema(s, err);
+
+	if (status != ST_OK)
+		return status;
+	preflight_tools(s, profiles, &faults);
+	if (faults.n)
+		*err = faults.first;
+	return faults.n ? ST_INVALID : ST_OK;
+}
+
 /* --- providers --- */
 
 /* A model of the provider that a profile uses; NULL: none. */
@@ -187,17 +216,18 @@ static const struct model *used_model(const struct settings *settings,
 	return NULL;
 }
 
-/* All that a call needs, without a call. */
+/* All that a call needs, without a call; @offline: as far as this machine can tell. */
 static enum status check_provider(const struct settings *s, const struct provider *p,
-				  const struct model *model, struct err *err)
+				  const struct model *model, bool offline, struct err *err)
 {
 	struct credential *credential;
 	struct endpoint endpoint;
 
 	if (settings_endpoint(s, s->arena, model, &endpoint, err) != ST_OK)
 		return ST_INVALID;
-	enum status status = credential_open(NULL, p, true, &credential, err);
-	if (status == ST_OK) {
+	enum status status = offline ? credential_look(p, err)
+				     : credential_open(NULL, p, true, &credential, err);
+	if (status == ST_OK && !offline) {
 		credential_put(credential, &endpoint);
 		status = endpoint_reach(&endpoint, err);
 		credential_close(credential);
@@ -208,14 +238,14 @@ static enum status check_provider(const struct settings *s, const struct provide
 }
 
 void preflight_providers(const struct settings *settings, const struct profiles *profiles,
-			 struct faults *faults)
+			 bool offline, struct faults *faults)
 {
 	struct err err;
 
 	for (int i = 0; i < settings->n_provider; i++) {
 		const struct provider *p = &settings->provider[i];
 		const struct model *model = used_model(settings, profiles, p);
-		if (model && check_provider(settings, p, model, &err) != ST_OK)
+		if (model && check_provider(settings, p, model, offline, &err) != ST_OK)
 			faults_add(faults, NULL, "%s", err.text);
 	}
 }

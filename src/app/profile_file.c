@@ -14,9 +14,10 @@ enum kind {
 	TEXT,
 	PLAIN, /* an integer or a boolean */
 	TEXTS,
-	CHECKS,	 /* maps; check_read() knows the arguments */
-	MODEL,	 /* the name of a model row, which takes its place */
-	SECTION, /* a map of the keys under it */
+	OPTIONAL, /* texts too; without them the key is not written */
+	MAPS,	  /* checks or tools, who know their keys */
+	MODEL,	  /* the name of a model row, which takes its place */
+	SECTION,  /* a map of the keys under it */
 };
 
 /* The keys of a profile file; NULL at the end. */
@@ -56,7 +57,9 @@ static const struct profile_key keys[] = {
 	KEY("iterations_over_3", PLAIN, "false"),
 	KEY("categories", TEXTS, NULL),
 	KEY("constraints", TEXTS, NULL),
-	KEY("checks", CHECKS, NULL),
+	KEY("checks", MAPS, NULL),
+	KEY("tools", MAPS, NULL),
+	KEY("fields", OPTIONAL, NULL),
 	{.key = "limits", .kind = SECTION, .under = limits},
 	{.key = "output_tokens", .kind = SECTION, .under = output_tokens},
 	{.key = "role_ms", .kind = SECTION, .under = role_ms},
@@ -141,11 +144,15 @@ static void put_keys(struct reader *r, const struct profile_key *list, const str
 static void put_key(struct reader *r, const struct profile_key *k, const struct yaml *y,
 		    const char *path)
 {
-	static const enum yaml_kind kinds[] = {
-		[TEXTS] = YAML_LIST, [CHECKS] = YAML_LIST, [SECTION] = YAML_MAP}; /* else scalars */
+	static const enum yaml_kind kinds[] = {[TEXTS] = YAML_LIST,
+					       [OPTIONAL] = YAML_LIST,
+					       [MAPS] = YAML_LIST,
+					       [SECTION] = YAML_MAP}; /* else scalars */
 	static const char *const wanted[] = {"a single value", "a list", "keys under it"};
 	const struct yaml none = {.kind = kinds[k->kind], .text = str_c(k->fallback)};
 
+	if (!y && k->kind == OPTIONAL)
+		return;
 	if (y && y->kind != none.kind) {
 		faults_add(r->faults, place(r, y->line), "%s%s: give %s", path, k->key,
 			   wanted[none.kind]);
@@ -157,7 +164,7 @@ static void put_key(struct reader *r, const struct profile_key *k, const struct 
 	} else if (k->kind == MODEL) {
 		put_model(r, k->key, y);
 	} else if (y || none.kind == YAML_LIST || k->fallback) {
-		put_value(r, k->key, y ? y : &none, k->kind == TEXT || k->kind == TEXTS);
+		put_value(r, k->key, y ? y : &none, k->kind <= OPTIONAL && k->kind != PLAIN);
 	} else {
 		json_put_null(&r->json, k->key);
 	}

@@ -42,6 +42,9 @@ static const char report_sql[] =
 	"    percentile_disc(0.5) within group (order by latency_ms) as p50_ms, "
 	"    percentile_disc(0.95) within group (order by latency_ms) as p95_ms "
 	"  from draftmill.v_call where $1::text is null or batch = $1 group by role) x), "
+	"'failures', (select coalesce(json_agg(x order by model, n desc, class), '[]') from ( "
+	"  select coalesce(model_asked, role) as model, class, count(*) as n "
+	"  from draftmill.v_failure where $1::text is null or batch = $1 group by 1, 2) x), "
 	"'elapsed', (select row_to_json(x) from ( "
 	"  select count(*) as n, percentile_disc(0.5) within group (order by elapsed_ms) as p50_ms, "
 	"    percentile_disc(0.95) within group (order by elapsed_ms) as p95_ms from o) x), "
@@ -123,6 +126,15 @@ static const char spent_form[] =
 static const char call_form[] =
 	"  {role:-34}{n:12}{n_failed:12}{p50_ms:12}{p95_ms:12}{cost_micro_usd:12}\n";
 
+/* With those of calls that were answered at last. */
+static void put_failures(struct page *p, const struct json *failures)
+{
+	page_fill(p, failures, "\n*ATTEMPTS THAT FAILED, by model       *   attempts  class\n");
+	if (!json_size(failures))
+		page_printf(p, "  none\n");
+	page_fill_each(p, failures, "  {model:-34}{n:12}  {class}\n");
+}
+
 void report_text(const struct json *report, struct page *p)
 {
 	bool of_all = json_kind(json_get(report, "batch")) != JSON_STRING;
@@ -136,6 +148,7 @@ void report_text(const struct json *report, struct page *p)
 		  "\n*CALLS by role                       *"
 		  "       calls      failed      p50 ms      p95 ms   micro-USD\n");
 	page_fill_each(p, json_get(report, "calls"), call_form);
+	put_failures(p, json_get(report, "failures"));
 	page_fill(p, json_get(report, "elapsed"),
 		  "\n*TIME OF A JOB, intake to outcome    *        jobs      p50 ms      p95 ms\n"
 		  "  in all                            {n:12}{p50_ms:12}{p95_ms:12}\n");

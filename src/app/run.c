@@ -115,8 +115,7 @@ void run_make_events(struct run *r)
 				      .profile = r->profile,
 				      .history = h,
 				      .outcome = r->rows.outcome,
-				      .best_text = draft_no >= 0 ? h->draft[draft_no].text
-								 : str_c(NULL)};
+				      .best = draft_no >= 0 ? &h->draft[draft_no] : NULL};
 
 	r->rows.event =
 		event_rows(r->arena, &ending, str_c(r->runs->c.settings->kafka_topic_prefix),
@@ -188,7 +187,7 @@ void run_end_outside(struct run *r, const struct loop_output *end, const struct 
 				.active_ms = h->active_ms,
 				.stop = end->finish.why};
 	r->out = *end;
-	r->out.role = N_ROLES;
+	r->out.role = ROLE_NONE;
 	r->out.finished = true;
 	r->out.action = step_action(r->arena, &r->out);
 	make_rows(r, h);
@@ -344,7 +343,7 @@ bool runs_has(const struct runs *rs, int64_t job_no)
 	return tfind(&(struct run){.job_no = job_no}, &rs->by_number, by_number);
 }
 
-static bool is_down(const struct runs *rs, const struct profile *p)
+static bool is_down(struct runs *rs, const struct profile *p)
 {
 	for (int role = 0; role < N_ROLES; role++) {
 		const struct model *m = &p->model[role];
@@ -354,14 +353,25 @@ static bool is_down(const struct runs *rs, const struct profile *p)
 	return false;
 }
 
-int runs_may_begin(const struct runs *rs, int n)
+/* Somebody must probe; where calls hang, one more, for the request of a single job may be at fault itself. */
+static int n_witness(const struct runs *rs)
+{
+	const struct service *s;
+
+	TAILQ_FOREACH(s, &rs->services, link)
+	if (limit_hangs(s->limit))
+		return 2;
+	return 1;
+}
+
+int runs_may_begin(struct runs *rs, int n)
 {
 	const struct profile *p;
 
 	for (int i = 0; n > 0 && (p = profiles_at(rs->c.profiles, i)); i++)
 		if (!is_down(rs, p))
 			return n;
-	return n > 0 && rs->n == 0; /* somebody must probe */
+	return n > 0 && rs->n < n_witness(rs);
 }
 
 void runs_sweep(struct runs *rs, int64_t unix_ms)
@@ -381,7 +391,7 @@ enum status runs_new(const struct runs_config *c, struct runs **out, struct err 
 	struct runs *rs = arena_alloc(a, sizeof(*rs));
 
 	*rs = (struct runs){.c = *c, .arena = a};
-	TAILQ_INIT(&rs->services);
+	services_open(rs);
 	TAILQ_INIT(&rs->due);
 	rs->turns = timer_new(c->reactor, take_turns, rs);
 	rs->c.profiles = NULL;

@@ -8,11 +8,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "core/tool.h"
 
 #include <stdio.h>
 
 enum {
 	ASK_AGAIN_MS = 500, /* until lease, database and credential let it be sent */
+	LISTEN_MS = 60000,  /* in a long pause: whether the model is heard again */
 	TELL_AGAIN_MS = 60000
 };
 
@@ -28,26 +30,37 @@ static void on_wire(struct run *r, int change)
 	r->n_on_wire += change;
 }
 
-static model_done replied;
-
-static void post(struct run_call *c)
+static void post(struct run_call *c, int64_t timeout_ms)
 {
 	struct run *r = c->run;
-	struct prompt p = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
+	struct prompt p = PROMPT;
 	struct buf body = BUF(4 * PROMPT_BYTES_MAX);
-	int64_t timeout_ms = c->call.end_ms - run_active_ms(r);
 
 	loop_prompt(r->loop, &c->call, &p);
 	c->call.model->wire->request(c->call.model, &p, c->call.max_output_tokens, &body);
-	buf_release(&p.system);
-	buf_release(&p.user);
-	c->in_flight = true;
-	on_wire(r, 1);
+	prompt_release(&p);
+	c->key_no = credential_put(c->service->credential, &c->service->endpoint);
+	c->transfer = model_post(r->runs->c.models, &c->service->endpoint, &body, timeout_ms,
+				 call_replied, c);
+}
+
+static void begin_attempt(struct run_call *c)
+{
+	struct run *r = c->run;
+	int64_t timeout_ms = c->call.end_ms - run_active_ms(r);
+
 	if (timeout_ms > c->call.timeout_ms)
 		timeout_ms = c->call.timeout_ms;
-	c->key_no = credential_put(c->service->credential, &c->service->endpoint);
-	c->transfer = model_post(r->runs->c.models, &c->service->endpoint, &body,
-				 timeout_ms > 0 ? timeout_ms : 1, replied, c);
+	if (timeout_ms < 1)
+		timeout_ms = 1;
+	c->in_flight = true;
+	on_wire(r, 1);
+	if (!c->retry.n_failed)
+		c->n_answered = limit_n_answered(c->service->limit);
+	if (model_is_tool(c->call.model))
+		tool_run(c, timeout_ms);
+	else
+		post(c, timeout_ms);
 }
 
 static void ring(struct run_call *c, reactor_fn *fn, int64_t delay_ms)
@@ -66,8 +79,8 @@ static void send_call(void *owner)
 	if (c->run->runs->stopping)
 		return;
 	if (trail_is_up(cfg->trail) && cfg->hooks->may_act(cfg->owner) &&
-	    credential_ready(c->service->credential))
-		post(c);
+	    (model_is_tool(c->call.model) || credential_ready(c->service->credential)))
+		begin_attempt(c);
 	else
 		ring(c, send_call, ASK_AGAIN_MS);
 }
@@ -137,7 +150,6 @@ void call_begin(struct run *r, const struct call *call, bool has_slot, int attem
 			       .attempt_no = attempt_no,
 			       .service = service_of(r->runs, call->model),
 			       .has_slot = has_slot};
-	c->n_answered = limit_n_answered(c->service->limit);
 	c->attempt = (struct attempt_row){
 		.http_status = ROW_NULL, .latency_ms = ROW_NULL, .why = STR_OF("waited")};
 	if (has_slot) {
@@ -153,7 +165,8 @@ void call_drop(struct run_call *c)
 	limit_cancel(c->wait);
 	timer_close(c->timer);
 	model_drop(c->transfer);
-	if (c->transfer)
+	child_cancel(c->child);
+	if (c->transfer || c->child)
 		on_wire(c->run, -1);
 	if (c->has_slot)
 		limit_return(c->service->limit, c->in_flight ? 0 : c->call.reserve_tokens);
@@ -185,7 +198,7 @@ static void feed(struct run_call *c, const struct http_reply *http, const struct
 			 .latency_ms = latency_ms,
 			 .n_maybe_billed = c->retry.n_maybe_billed};
 
-	if (http->status) {
+	if (http->status || http->body.p) {
 		buf_clear(&r->reply);
 		buf_str(&r->reply, http->body);
 		f.http = (struct http_reply){http->status, arena_str(r->arena, http->headers),
@@ -208,24 +221,36 @@ static bool is_down(const struct service *s)
 	return limit_breaker(s->limit) != BREAKER_CLOSED;
 }
 
-static enum others others(struct run_call *c)
+/* The model answered nobody else; and if the call's own time was up, it had at least the time that answers take. */
+static bool seems_in_vain(const struct run_call *c, enum reply_class class, int64_t latency_ms)
 {
-	const int64_t before = c->n_answered;
+	const struct limit *l = c->service->limit;
 
-	c->n_answered = limit_n_answered(c->service->limit);
-	if (is_down(c->service))
-		return OTHERS_FAIL;
-	return c->n_answered > before ? OTHERS_ANSWERED : OTHERS_UNKNOWN;
+	return class != REPLY_rejected && limit_n_answered(l) == c->n_answered &&
+	       (c->run->active_ms < c->call.end_ms || latency_ms > limit_slowest_ms(l));
+}
+
+/* A pause for the sake of money is over when others are answered. */
+static void pause_call(void *owner)
+{
+	struct run_call *c = owner;
+	const int64_t left_ms = c->again_mono_ms - clock_mono_ms();
+
+	if (left_ms <= 0 || (c->listens && limit_n_answered(c->service->limit) > c->n_answered))
+		take_slot(c);
+	else
+		ring(c, pause_call, left_ms < LISTEN_MS ? left_ms : LISTEN_MS);
 }
 
 /* True: it will be tried again after a while, or its job ends because the provider lets it wait past its not_after. */
 static bool retry(struct run_call *c, const struct http_reply *http, const struct reply *reply,
-		  int64_t latency_ms)
+		  bool in_vain, int64_t latency_ms)
 {
 	struct run *r = c->run;
 	const int64_t wait_ms = retry_after_ms(&c->retry, reply->class, reply->retry_after_ms,
-					       others(c), jitter(r->runs));
+					       in_vain, jitter(r->runs));
 
+	c->n_answered = limit_n_answered(c->service->limit);
 	if (wait_ms < 0 ||
 	    loop_may_retry(r->loop, c->call.no, c->retry.n_maybe_billed, r->active_ms) != STOP_NONE)
 		return false;
@@ -236,10 +261,12 @@ static bool retry(struct run_call *c, const struct http_reply *http, const struc
 	}
 	c->attempt.why = str_c(reply_class_name(reply->class));
 	c->attempt.http_status = http->status ? http->status : ROW_NULL;
-	c->attempt.latency_ms = is_down(c->service) ? ROW_NULL : latency_ms;
+	c->attempt.latency_ms = in_vain ? ROW_NULL : latency_ms;
 	snprintf(c->detail, sizeof(c->detail), "%.*s", STR_ARG(reply->detail));
 	c->attempt.detail = str_c(reply->detail.p ? c->detail : NULL);
-	ring(c, take_slot, wait_ms);
+	c->again_mono_ms = clock_mono_ms() + wait_ms;
+	c->listens = reply_maybe_billed(reply->class) && reply->retry_after_ms < 0;
+	pause_call(c);
 	return true;
 }
 
@@ -250,7 +277,7 @@ static void classify(struct arena *a, const struct run_call *c, enum sent sent,
 	*out = (struct reply){.usage = {.in = -1, .out = -1}, .retry_after_ms = -1};
 	if (sent == SENT_WHOLE) {
 		c->call.model->wire->reply(http, at_ms, a, out);
-		if (credential_is_quoted(c->service->credential, out->detail))
+		if (out->detail.p && credential_is_quoted(c->service->credential, out->detail))
 			out->detail = STR_OF("(it quotes the key)");
 		return;
 	}
@@ -296,7 +323,8 @@ static void tell_other_model(struct service *s, const struct reply *reply)
 }
 
 _Static_assert(STAGE_critic - STAGE_generator == ROLE_CRITIC - ROLE_GENERATOR &&
-		       STAGE_refiner - STAGE_generator == ROLE_REFINER - ROLE_GENERATOR,
+		       STAGE_refiner - STAGE_generator == ROLE_REFINER - ROLE_GENERATOR &&
+		       STAGE_tool - STAGE_generator == ROLE_TOOL - ROLE_GENERATOR,
 	       "the roles' stages are in their order");
 
 static void count_attempt(const struct run_call *c, enum reply_class class, int64_t latency_ms)
@@ -318,8 +346,8 @@ static int64_t unused_tokens(const struct run_call *c, const struct reply *reply
 	return used < reserve ? reserve - used : 0;
 }
 
-static void replied(void *owner, enum sent sent, const struct http_reply *http, int64_t latency_ms,
-		    const char *why)
+void call_replied(void *owner, enum sent sent, const struct http_reply *http, int64_t latency_ms,
+		  const char *why)
 {
 	static const struct http_reply none;
 	struct run_call *c = owner;
@@ -329,7 +357,7 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 	const int64_t active_before_ms = r->active_ms;
 	struct arena *scratch; /* of failures: an outage of hours must not grow the job */
 	struct reply reply;
-	bool answered, renews;
+	bool answered, renews, in_vain;
 
 	c->transfer = NULL;
 	on_wire(r, -1);
@@ -342,10 +370,13 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 	cfg->hooks->in_hand(cfg->owner, NULL, 0);
 	c->has_slot = c->in_flight = false;
 	renews = http->status == 401 && credential_refused(c->service->credential, c->key_no);
+	in_vain = seems_in_vain(c, reply.class, latency_ms);
 	if (renews) /* the model is not at fault, and no alarm is due */
 		limit_return(c->service->limit, unused_tokens(c, &reply));
 	else
-		limit_give(c->service->limit, reply.class, unused_tokens(c, &reply));
+		limit_give(c->service->limit,
+			   &(struct attempt_end){reply.class, in_vain, latency_ms,
+						 unused_tokens(c, &reply)});
 	count_attempt(c, reply.class, latency_ms);
 	answered = reply_is_answer(reply.class);
 	if (answered)
@@ -354,11 +385,12 @@ static void replied(void *owner, enum sent sent, const struct http_reply *http, 
 		log_failure(c, &reply, http->status);
 	if (!renews)
 		tell_credentials(c->service, &reply, http->status);
-	if (!answered && is_down(c->service))
+	in_vain = !answered && (in_vain || is_down(c->service));
+	if (in_vain)
 		r->active_ms = active_before_ms; /* the time of an outage is not the job's */
 	if (!answered && !renews && cfg->hooks->attempt_failed)
 		cfg->hooks->attempt_failed(cfg->owner, c->call.model, &reply, http->status);
-	if (answered || !retry(c, http, &reply, latency_ms)) {
+	if (answered || !retry(c, http, &reply, in_vain, latency_ms)) {
 		if (scratch)
 			classify(r->arena, c, sent, http, at_ms, why, &reply);
 		feed(c, http, &reply, at_ms, latency_ms, answered);

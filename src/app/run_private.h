@@ -1,5 +1,5 @@
 /*
- * run_private.h - what run.c, run_call.c and run_intake.c share: one job in memory and its open calls.
+ * run_private.h - what the run*.c share: one job in memory and its open calls.
  */
 #ifndef APP_RUN_PRIVATE_H
 #define APP_RUN_PRIVATE_H
@@ -7,6 +7,7 @@
 #include "app/credential.h"
 #include "app/retry.h"
 #include "app/run.h"
+#include "io/child.h"
 
 #include <sys/queue.h>
 
@@ -31,6 +32,7 @@ struct runs {
 	struct runs_config c;
 	struct arena *arena;
 	TAILQ_HEAD(services, service) services; /* those of the settings of now are the last */
+	struct service tools; /* no model of the settings: their limit alone counts */
 	LIST_HEAD(, run) all;
 	TAILQ_HEAD(, run) due; /* those with a turn, in their order */
 	struct timer *turns;
@@ -48,12 +50,17 @@ struct run_call { /* an open call's driver: its intent is stored */
 	char detail[DETAIL_BYTES];  /* behind the row's */
 	struct attempt_row attempt; /* the row being stored */
 	struct retry_state retry;
-	int64_t n_answered;	   /* the model's answers until this call's last failure */
+	int64_t n_answered;	   /* the model's answers until it was first sent, or last failed */
 	int64_t asked_mono_ms;	   /* for its slot */
+	int64_t again_mono_ms;	   /* end of the pause before its next attempt */
 	struct limit_wait *wait;   /* in the queue for a slot */
 	struct timer *timer;	   /* backing off, or waiting for leave to send */
 	struct transfer *transfer; /* on the wire */
 	int key_no;		   /* of the credential, sent last */
+	struct child *child;	   /* a tool's */
+	struct child_how how;	   /* of it; argv NULL: not made yet */
+	int64_t run_mono_ms;	   /* it runs since */
+	bool listens;		   /* the pause ends sooner if the model is heard */
 	bool has_slot;
 	bool in_flight; /* an attempt was begun and its end is not stored */
 };
@@ -118,12 +125,19 @@ void run_end_outside(struct run *, const struct loop_output *end, const struct h
 
 /* ---- run_service.c ---- */
 /* Of the model as the job has pinned it; else the one that has its name now. NULL: none. */
-struct service *service_of(const struct runs *, const struct model *);
+struct service *service_of(struct runs *, const struct model *);
+void services_open(struct runs *);
 void services_free(struct runs *);
+
+/* ---- run_tool.c ---- */
+/* Runs the tool that the call asks; call_replied() follows. */
+void tool_run(struct run_call *, int64_t timeout_ms);
 
 /* ---- run_call.c ---- */
 /* Begins the call that a stored step opened; @has_slot: its intent is in that step. */
 void call_begin(struct run *, const struct call *, bool has_slot, int attempt_no);
+/* How its attempt ended. */
+model_done call_replied;
 /* Drops whatever it waits for, and gives its slot back. */
 void call_drop(struct run_call *);
 /* A write about a call of this job (an attempt) is answered. */

@@ -7,13 +7,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-enum { CALLS_MAX = 4 * ITERATIONS_MAX };
-
 struct replay {
 	struct run *run;
 	const struct orphan_job *orphan;
-	const struct step_row *opened[CALLS_MAX]; /* by call: the latest step that opened it */
-	bool intent[CALLS_MAX];			  /* ... and whether that step carries its intent */
+	const struct step_row *opened[LOOP_CALLS_MAX]; /* by call: the latest step that opened it */
+	bool intent[LOOP_CALLS_MAX]; /* ... and whether that step carries its intent */
 };
 
 /* ---- without the loop ---- */

@@ -4,6 +4,10 @@
  */
 #include "run_private.h"
 
+#include "core/tool.h"
+
+#include <unistd.h>
+
 static bool is_same(const struct model *a, const struct model *b)
 {
 	return str_eq(a->name, b->name) && str_eq(a->id, b->id) &&
@@ -20,9 +24,9 @@ static struct service *service_same(const struct runs *rs, const struct model *m
 	return NULL;
 }
 
-struct service *service_of(const struct runs *rs, const struct model *m)
+struct service *service_of(struct runs *rs, const struct model *m)
 {
-	struct service *v = service_same(rs, m);
+	struct service *v = model_is_tool(m) ? &rs->tools : service_same(rs, m);
 
 	if (v)
 		return v;
@@ -200,9 +204,22 @@ enum status runs_use(struct runs *rs, struct profiles *p, struct err *err)
 	return ST_OK;
 }
 
+/* As many run at once as there are processors. */
+void services_open(struct runs *rs)
+{
+	static const struct model any;
+	const struct rates most = {.concurrency = sysconf(_SC_NPROCESSORS_ONLN)};
+
+	TAILQ_INIT(&rs->services);
+	rs->tools = (struct service){.model = &any};
+	rs->tools.limit = limit_new(rs->c.reactor, "tools", &most);
+}
+
 void services_free(struct runs *rs)
 {
 	struct service *v;
+
+	limit_free(rs->tools.limit);
 
 	TAILQ_FOREACH(v, &rs->services, link)
 	{

@@ -52,6 +52,8 @@ static const struct setting table[] = {
 	PATH("profiles.dir", "profiles", "folder of the profiles", SETTINGS(profiles_dir)),
 	PATH("prompts.dir", "prompts", "folder of the prompts, with en/ and ja/ in it", SETTINGS(prompts_dir)),
 	PATH("schema.dir", "schema", "folder of the JSON Schemas", SETTINGS(schema_dir)),
+	PATH("tools.dir", "tools", "folder of the tools; {tools} at the beginning of a word of their commands", SETTINGS(tools_dir)),
+	ROW("list", "", LIST, "tools.sandbox", "", "program and arguments before the command of every tool, without a shell; without it bubblewrap, as the README tells; [env] is none", SETTINGS(sandbox)),
 
 	ROW("url", "", URL, "providers.NAME.base_url", "", "https, or http to this machine; without it the address of the wire's maker, for the provider openai OPENAI_BASE_URL before it", PROVIDER(base_url)),
 	TEXT("providers.NAME.auth_header", "", "header that carries the credential; without it the one of the wire, with its prefix", PROVIDER(auth_header)),

@@ -7,10 +7,17 @@
 #include <stdio.h>
 #include <sysexits.h>
 
+enum { /* in a row, then nobody waits at a terminal any longer */
+       FAILED_MAX = 8,
+       BILLED_MAX = 3, /* of these, that may cost */
+       WAIT_MS_MAX = 120000
+};
+
 struct trial {
 	struct reactor *reactor;
 	struct page page;
 	int64_t n_number;
+	int n_failed, n_maybe_billed; /* attempts since the last answer */
 	int exit_status;
 };
 
@@ -49,15 +56,20 @@ static void print_issue(struct page *p, const struct issue *i)
 static void print_critique(struct page *p, const struct critique *c)
 {
 	if (!c->valid) {
-		page_printf(p, "  critique cannot be read: ");
+		page_printf(p, c->tool.p ? "  no answer: " : "  critique cannot be read: ");
 		page_line(p, c->fault);
+		page_printf(p, c->reasons.p ? "; " : "");
+		page_line(p, c->reasons);
 		page_printf(p, "\n");
 		return;
 	}
-	page_printf(p, "  critique: %s", c->pass ? "pass" : "fail");
-	if (c->score >= 0)
-		page_printf(p, ", score %lld", (long long)c->score);
-	page_printf(p, "\n");
+	if (c->tool.p)
+		page_printf(p, "  %.*s: %d found\n", STR_ARG(c->tool), c->n_issue);
+	else if (c->score >= 0)
+		page_printf(p, "  critique: %s, score %lld\n", c->pass ? "pass" : "fail",
+			    (long long)c->score);
+	else
+		page_printf(p, "  critique: %s\n", c->pass ? "pass" : "fail");
 	for (int i = 0; i < c->n_issue; i++)
 		print_issue(p, &c->issue[i]);
 }
@@ -101,6 +113,7 @@ static void stepped(void *owner, const struct step_rows *rows, const struct loop
 {
 	struct trial *t = owner;
 
+	t->n_failed = t->n_maybe_billed = 0;
 	if (rows->step.call_no != ROW_NULL)
 		print_reply(&t->page, &rows->step);
 	if (out->draft)
@@ -117,33 +130,57 @@ static void stepped(void *owner, const struct step_rows *rows, const struct loop
 	show_page(t);
 }
 
-/* Nobody waits at a terminal for a key to become right. */
+static void end(struct trial *t, int exit_status)
+{
+	t->exit_status = exit_status;
+	reactor_stop(t->reactor);
+}
+
+static void print_refusal(struct page *p, const struct model *m)
+{
+	page_printf(p, "provider ");
+	page_line(p, m->provider);
+	page_printf(
+		p,
+		", or the proxy on the way, refuses the credential, has no money left for it, or does "
+		"not know the model ");
+	page_line(p, m->id);
+	page_printf(p, "; mend `providers` or `models` in the settings, the key, or the account\n");
+}
+
+static void print_patience(struct page *p, const struct model *m, int n_failed)
+{
+	page_printf(p, "provider ");
+	page_line(p, m->provider);
+	page_printf(p, " gives no answer, ");
+	page_count(p, n_failed, "attempt");
+	page_printf(p, " in a row; a worker would ask on. Mend `providers` in the settings or the "
+		       "way there, or try again later\n");
+}
+
+/* Nobody waits at a terminal for a key to become right, or for the end of an outage. */
 static void attempt_failed(void *owner, const struct model *m, const struct reply *reply,
 			   int http_status)
 {
 	struct trial *t = owner;
+	const bool refused = reply->class == REPLY_credentials;
 
 	page_printf(&t->page,
 		    "  attempt failed: %s, HTTP status %d: ", reply_class_name(reply->class),
 		    http_status);
 	page_line(&t->page, reply->detail);
 	page_printf(&t->page, "\n");
-	if (reply->class == REPLY_credentials) {
-		page_printf(&t->page, "provider ");
-		page_line(&t->page, m->provider);
-		page_printf(
-			&t->page,
-			", or the proxy on the way, refuses the credential, has no money left for it, or "
-			"does not know the "
-			"model ");
-		page_line(&t->page, m->id);
-		page_printf(&t->page, "; mend `providers` or `models` in the settings, the key, "
-				      "or the account\n");
-		reactor_stop(t->reactor);
+	t->n_failed++;
+	t->n_maybe_billed += reply_maybe_billed(reply->class);
+	if (refused) {
+		print_refusal(&t->page, m);
+		end(t, EX_CONFIG);
+	} else if (t->n_failed == FAILED_MAX || t->n_maybe_billed == BILLED_MAX ||
+		   reply->retry_after_ms > WAIT_MS_MAX) {
+		print_patience(&t->page, m, t->n_failed);
+		end(t, EX_TEMPFAIL);
 	}
 	show_page(t);
-	if (reply->class == REPLY_credentials)
-		t->exit_status = EX_CONFIG;
 }
 
 /* ---- the driver's other wishes ---- */
@@ -180,8 +217,7 @@ static void dead(void *owner, const struct outbox_row *event, const struct dead_
 	page_line(&t->page, l->detail);
 	fprintf(stderr, "%s\n", t->page.text.p);
 	buf_clear(&t->page.text);
-	t->exit_status = EX_DATAERR;
-	reactor_stop(t->reactor);
+	end(t, EX_DATAERR);
 }
 
 static void fenced(void *owner, const char *why)
@@ -276,10 +312,10 @@ static int try_whole(const struct try_config *c, FILE *file)
 
 struct tally {
 	int n_job, n_good, n_invalid;
+	int exit_status; /* of one after which no other job would fare better; else 0 */
 };
 
-/* False: no other job would fare better. */
-static bool try_row(const struct try_config *c, struct tally *n, struct str text)
+static void try_row(const struct try_config *c, struct tally *n, struct str text)
 {
 	printf("\n--- job %d\n", n->n_job + n->n_invalid + 1);
 	fflush(stdout);
@@ -287,7 +323,8 @@ static bool try_row(const struct try_config *c, struct tally *n, struct str text
 	n->n_job += exit_status != EX_DATAERR;
 	n->n_invalid += exit_status == EX_DATAERR;
 	n->n_good += exit_status == EX_OK;
-	return exit_status == EX_OK || exit_status == EX_DATAERR || exit_status == 1;
+	if (exit_status != EX_DATAERR && exit_status != 1)
+		n->exit_status = exit_status;
 }
 
 static int try_rows(const struct try_config *c, FILE *file)
@@ -296,24 +333,24 @@ static int try_rows(const struct try_config *c, FILE *file)
 	struct jobfile_line line;
 	struct tally n = {0};
 	enum jobfile_got got;
-	bool go_on = true;
 
-	while (go_on && n.n_job + n.n_invalid < c->n_job_max &&
+	while (!n.exit_status && n.n_job + n.n_invalid < c->n_job_max &&
 	       (got = jobfile_next(rows, &line)) != JOBFILE_END) {
 		if (got == JOBFILE_JOB) {
-			go_on = try_row(c, &n, line.text);
+			try_row(c, &n, line.text);
 			continue;
 		}
 		n.n_invalid++;
 		fprintf(stderr, "%s:%lld: %s: %s\n", c->name, (long long)line.line_no,
 			got == JOBFILE_FAULTY ? line.fault : "unread", line.why.text);
-		go_on = got == JOBFILE_FAULTY;
+		if (got != JOBFILE_FAULTY)
+			n.exit_status = EX_CONFIG;
 	}
 	printf("\n%d tried: %d passed or direct, %d not; %d invalid\n", n.n_job, n.n_good,
 	       n.n_job - n.n_good, n.n_invalid);
 	jobfile_close(rows);
-	if (!go_on)
-		return EX_CONFIG;
+	if (n.exit_status)
+		return n.exit_status;
 	return n.n_invalid ? EX_DATAERR : n.n_good < n.n_job;
 }
 

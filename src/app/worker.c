@@ -533,7 +533,7 @@ static enum status open_all(struct worker *w, struct err *err)
 	w->watchdog = notify_watchdog(w->reactor);
 	if (blame_open(w->settings->state_dir, &w->blame, err) != ST_OK)
 		return ST_INVALID;
-	s = preflight_schema(w->settings, err);
+	s = preflight_start(w->settings, w->profiles, err);
 	if (s == ST_OK)
 		s = open_kafka(w, err);
 	if (s != ST_OK)

@@ -107,6 +107,16 @@ void buf_decimal(struct buf *b, int64_t value, int64_t scale)
 		buf_printf(b, "%lld", (long long)(rest * 10 / scale));
 }
 
+void buf_number(struct buf *b, int64_t n)
+{
+	if (n < 1000) {
+		buf_printf(b, "%d", (int)n);
+		return;
+	}
+	buf_number(b, n / 1000);
+	buf_printf(b, ",%03d", (int)(n % 1000));
+}
+
 void buf_hex(struct buf *b, const void *p, size_t n)
 {
 	if (n > SIZE_MAX / 2 || !reserve(b, 2 * n))

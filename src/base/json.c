@@ -1,6 +1,8 @@
 #include "base/json.h"
 #include "json_scan.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Objects with more members than this get an index when they are walked. */
@@ -27,14 +29,14 @@ static struct json_object *theirs_of(const struct json *j, enum json_kind kind)
 	return theirs(j);
 }
 
-static enum json_fault read_upto(struct str text, int max_values, struct json **out, size_t *n,
-				 struct err *err)
+static enum json_fault read_upto(struct str text, int max_values, bool any_number,
+				 struct json **out, size_t *n, struct err *err)
 {
 	struct json_object *o;
 
 	if (text.n > INT32_MAX)
 		return ERR_SET(err, JSON_NOT_JSON, "longer than %d bytes", INT32_MAX);
-	enum json_fault fault = json_scan(text, max_values, &o, n, err);
+	enum json_fault fault = json_scan(text, max_values, any_number, &o, n, err);
 	if (fault == JSON_FINE)
 		*out = (struct json *)(uintptr_t)ours(o);
 	return fault;
@@ -42,17 +44,22 @@ static enum json_fault read_upto(struct str text, int max_values, struct json **
 
 enum json_fault json_read(struct str text, struct json **out, struct err *err)
 {
-	return read_upto(text, INT32_MAX, out, NULL, err);
+	return read_upto(text, INT32_MAX, false, out, NULL, err);
 }
 
 enum json_fault json_read_sent(struct str text, struct json **out, struct err *err)
 {
-	return read_upto(text, JSON_VALUES_MAX, out, NULL, err);
+	return read_upto(text, JSON_VALUES_MAX, false, out, NULL, err);
 }
 
 enum json_fault json_read_first(struct str text, struct json **out, size_t *n, struct err *err)
 {
-	return read_upto(text, JSON_VALUES_MAX, out, n, err);
+	return read_upto(text, JSON_VALUES_MAX, false, out, n, err);
+}
+
+enum json_fault json_read_exact(struct str text, struct json **out, struct err *err)
+{
+	return read_upto(text, JSON_VALUES_MAX, true, out, NULL, err);
 }
 
 void json_free(struct json *root)
@@ -104,6 +111,14 @@ double json_double(const struct json *j)
 	if (json_kind(j) == JSON_INT)
 		return (double)json_int(j);
 	return json_object_get_double(theirs_of(j, JSON_DOUBLE));
+}
+
+struct str json_number(const struct json *j, char room[static JSON_INT_ROOM])
+{
+	if (json_kind(j) == JSON_DOUBLE)
+		return str_c(json_object_get_userdata(theirs(j)));
+	int n = snprintf(room, JSON_INT_ROOM, "%" PRId64, json_int(j));
+	return (struct str){room, (size_t)n};
 }
 
 struct str json_str(const struct json *j)

@@ -1,12 +1,12 @@
+#include "base/decimal.h"
 #include "base/json.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-/* json_canonical() and json_print() differ in two things. */
+/* json_canonical(), json_print() and json_normal() differ in two things. */
 struct style {
 	bool sort_keys;
-	bool allow_doubles;
+	enum { INTEGERS_ONLY, AS_READ, NORMAL } numbers;
 };
 
 struct member {
@@ -55,17 +55,20 @@ static bool put_array(struct json_out *o, const char *key, const struct json *j,
 	return fine;
 }
 
-static bool put_double(struct json_out *o, const char *key, double value, const struct style *style)
+static bool put_number(struct json_out *o, const char *key, const struct json *j,
+		       const struct style *style)
 {
-	char text[32];
+	char room[JSON_INT_ROOM];
+	struct str text = json_number(j, room);
+	struct decimal decimal;
 
-	if (!style->allow_doubles)
-		return false;
-	snprintf(text, sizeof(text), "%.17g", value);
-	if (!strpbrk(text, ".e")) /* as "-0", which would be read as an integer */
-		strcat(text, ".0");
-	json_put_raw(o, key, str_c(text));
-	return true;
+	if (style->numbers == NORMAL && decimal_read(text, &decimal)) {
+		json_put_raw(o, key, STR_OF(""));
+		decimal_put(&decimal, o->buf);
+		return true;
+	}
+	json_put_raw(o, key, text);
+	return style->numbers != INTEGERS_ONLY || json_kind(j) == JSON_INT;
 }
 
 static bool put_value(struct json_out *o, const char *key, const struct json *j,
@@ -79,10 +82,8 @@ static bool put_value(struct json_out *o, const char *key, const struct json *j,
 		json_put_bool(o, key, json_bool(j));
 		return true;
 	case JSON_INT:
-		json_put_int(o, key, json_int(j));
-		return true;
 	case JSON_DOUBLE:
-		return put_double(o, key, json_double(j), style);
+		return put_number(o, key, j, style);
 	case JSON_STRING:
 		json_put_str(o, key, json_str(j));
 		return true;
@@ -96,7 +97,7 @@ static bool put_value(struct json_out *o, const char *key, const struct json *j,
 
 enum status json_canonical(const struct json *j, struct buf *out)
 {
-	static const struct style canonical = {.sort_keys = true, .allow_doubles = false};
+	static const struct style canonical = {.sort_keys = true, .numbers = INTEGERS_ONLY};
 	struct json_out o = {.buf = out};
 
 	return put_value(&o, NULL, j, &canonical) ? ST_OK : ST_INVALID;
@@ -104,8 +105,16 @@ enum status json_canonical(const struct json *j, struct buf *out)
 
 void json_print(const struct json *j, struct buf *out)
 {
-	static const struct style plain = {.sort_keys = false, .allow_doubles = true};
+	static const struct style plain = {.sort_keys = false, .numbers = AS_READ};
 	struct json_out o = {.buf = out};
 
 	(void)put_value(&o, NULL, j, &plain);
+}
+
+void json_normal(const struct json *j, struct buf *out)
+{
+	static const struct style normal = {.sort_keys = true, .numbers = NORMAL};
+	struct json_out o = {.buf = out};
+
+	(void)put_value(&o, NULL, j, &normal);
 }

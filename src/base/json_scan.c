@@ -1,4 +1,5 @@
 #include "json_scan.h"
+#include "base/decimal.h"
 #include "utf8.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@ struct scan {
 	struct key *key; /* of all objects that are open, the innermost last */
 	size_t n_key, cap_key;
 	int n_value, max_values;
+	bool any_number;       /* also one that neither 64 bits nor a double can hold */
 	struct arena *strings; /* keys, and what had to be unescaped */
 	enum json_fault fault;
 	struct err *err;
@@ -82,22 +84,23 @@ static bool scan_word(struct scan *s, const char *word)
 	return true;
 }
 
-/* Integers must fit 64 bits, the rest must be finite: a number read is the number written. NULL: it is not. */
-static struct json_object *number_of(struct str number, bool is_int)
+/* Integers must fit 64 bits and the rest be finite, unless any number is fine. What is no integer of 64 bits keeps its text, for
+ * json_number(). NULL: out of range. */
+static struct json_object *number_of(struct scan *s, struct str number, bool is_int)
 {
-	char c[MAX_NUMBER_BYTES + 1];
+	struct decimal unused;
 	int64_t value = 0;
+	double real = INFINITY;
 
-	if (is_int)
-		return str_is(number, "-0") || str_to_int(number, INT64_MIN, INT64_MAX, &value)
-			       ? made(json_object_new_int64(value))
-			       : NULL;
-	if (number.n > MAX_NUMBER_BYTES)
+	if (is_int && (str_is(number, "-0") || str_to_int(number, INT64_MIN, INT64_MAX, &value)))
+		return made(json_object_new_int64(value));
+	if (!decimal_read(number, &unused))
 		return NULL;
-	memcpy(c, number.p, number.n);
-	c[number.n] = '\0';
-	double real = strtod(c, NULL);
-	return isfinite(real) ? made(json_object_new_double(real)) : NULL;
+	struct str text = arena_str(s->strings, number);
+	if (!is_int && number.n <= MAX_NUMBER_BYTES)
+		real = strtod(text.p, NULL);
+	return isfinite(real) || s->any_number ? made(json_object_new_double_s(real, text.p))
+					       : NULL;
 }
 
 static bool scan_number(struct scan *s, struct json_object **out)
@@ -120,7 +123,7 @@ static bool scan_number(struct scan *s, struct json_object **out)
 		if (skip_digits(s) == 0)
 			return fail(s, "no digit in the exponent");
 	}
-	*out = number_of(str_sub(s->text, from, s->at - from), is_int);
+	*out = number_of(s, str_sub(s->text, from, s->at - from), is_int);
 	if (!*out)
 		return fail_at(s, JSON_NOT_JSON, from, "number out of range");
 	return true;
@@ -413,11 +416,12 @@ static bool scan_text(struct scan *s, struct json_object **out, size_t *n)
 	return fail(s, "more after the value");
 }
 
-enum json_fault json_scan(struct str text, int max_values, struct json_object **out, size_t *n,
-			  struct err *err)
+enum json_fault json_scan(struct str text, int max_values, bool any_number,
+			  struct json_object **out, size_t *n, struct err *err)
 {
 	struct scan s = {.text = text,
 			 .max_values = max_values,
+			 .any_number = any_number,
 			 .strings = arena_new(),
 			 .err = err,
 			 .fault = JSON_FINE};

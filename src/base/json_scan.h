@@ -15,7 +15,7 @@ enum { JSON_MAX_DEPTH = 64 };
 
 /* JSON_FINE: *out is the one value in @text, NULL standing for null; or with @n the first one, and *n the bytes up to its
  * end and the white space behind it. Else *err names the byte, from 0. */
-enum json_fault json_scan(struct str text, int max_values, struct json_object **out, size_t *n,
-			  struct err *err) MUST_CHECK;
+enum json_fault json_scan(struct str text, int max_values, bool any_number,
+			  struct json_object **out, size_t *n, struct err *err) MUST_CHECK;
 
 #endif

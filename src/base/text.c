@@ -1,10 +1,12 @@
-#include "base/text.h"
+#include "range.h"
 #include "utf8.h"
+
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <utf8proc.h>
 
-enum { REPLACEMENT = 0xFFFD };
+enum { REPLACEMENT = 0xFFFD, ZERO_WIDTH_SPACE = 0x200B };
 enum { MARKS_MAX = 32, PART_CODE_POINTS = 1000 };
 enum { EXPANSION_MAX = 33 }; /* bytes for one: 11 by NFKC, 3 by folding (UAX #15, section 12) */
 enum { KNOWN = 1024, KNOWN_FROM_BYTES = 14, KNOWN_TO_BYTES = 40, KNOWN_TEXT_BYTES = 2000 };
@@ -64,19 +66,6 @@ int32_t text_before(struct str s, size_t *at)
 	return text_next(s, &end);
 }
 
-struct range {
-	int32_t first, last;
-};
-
-static bool in_ranges(int32_t c, const struct range *range, size_t n)
-{
-	for (size_t i = 0; i < n && c >= range[i].first; i++) {
-		if (c <= range[i].last)
-			return true;
-	}
-	return false;
-}
-
 /* What most texts are made of: code points that neither folding nor normalisation changes (but for the case of ASCII), that join
  * nothing before them, and that are graphemes of their own side by side. Not all there are; a test asks utf8proc about each. */
 static bool is_plain(int32_t c)
@@ -89,7 +78,7 @@ static bool is_plain(int32_t c)
 	if (c >= 0x3041) /* kana, Han and Yi, Hangul syllables */
 		return (c >= 0x3400 && c <= 0xA48C) || c <= 0x3096 ||
 		       (c >= 0x30A0 && c <= 0x30FE) || (c >= 0xAC00 && c <= 0xD7A3);
-	return in_ranges(c, other, sizeof(other) / sizeof(other[0]));
+	return range_holds(c, other, sizeof(other) / sizeof(other[0]));
 }
 
 bool text_apart(int32_t before, int32_t c)
@@ -143,7 +132,7 @@ static bool is_unspaced(int32_t c)
 		{0x20000, 0x3FFFF}, /* Han, further extensions */
 	};
 
-	return in_ranges(c, block, sizeof(block) / sizeof(block[0]));
+	return range_holds(c, block, sizeof(block) / sizeof(block[0]));
 }
 
 enum part { PART_OTHER, PART_RUN, PART_ALONE, PART_JOINER };
@@ -185,32 +174,24 @@ int64_t text_words(struct str s)
 	return n;
 }
 
-/* White_Space of the Unicode Character Database (PropList.txt). */
-static bool is_space(int32_t c)
-{
-	static const struct range space[] = {
-		{0x09, 0x0D},	  {0x20, 0x20},	    {0x85, 0x85},     {0xA0, 0xA0},
-		{0x1680, 0x1680}, {0x2000, 0x200A}, {0x2028, 0x2029}, {0x202F, 0x202F},
-		{0x205F, 0x205F}, {0x3000, 0x3000},
-	};
-
-	return c <= 0x3000 && in_ranges(c, space, sizeof(space) / sizeof(space[0]));
-}
-
 struct str text_trim(struct str s)
 {
 	size_t from = 0, to = s.n, at;
 
-	while (at = from, is_space(text_next(s, &at)))
+	while (at = from, text_is_space(text_next(s, &at)))
 		from = at;
-	while (at = to, at > from && is_space(text_before(s, &at)))
+	while (at = to, at > from && text_is_space(text_before(s, &at)))
 		to = at;
 	return str_sub(s, from, to - from);
 }
 
-static utf8proc_int32_t wave_dash_to_tilde(utf8proc_int32_t c, void *unused)
+/* What looks like a wave dash: the tilde operator, itself, the wavy dash. Marks of interlinear notes are not to be seen, though not
+ * Default_Ignorable. */
+static utf8proc_int32_t fold_custom(utf8proc_int32_t c, void *unused)
 {
-	return c == 0x301C ? '~' : c;
+	if (c == 0x223C || c == 0x301C || c == 0x3030)
+		return '~';
+	return c >= 0xFFF9 && c <= 0xFFFB ? ZERO_WIDTH_SPACE : c;
 }
 
 /* Marks and modifiers: all that can be, or come apart into, what normalisation sorts. */
@@ -224,9 +205,11 @@ static bool is_mark(const utf8proc_property_t *p)
  * of Hangul, in all their forms. A test asks utf8proc about each code point. */
 static bool joins(int32_t c, const utf8proc_property_t *p)
 {
-	static const struct range jamo[] = {{0x1160, 0x11FF}, {0x3131, 0x318E}, {0xFFA0, 0xFFDC}};
+	static const struct range range[] = {
+		{0x1160, 0x11FF}, {0x3131, 0x318E}, {0xFFA0, 0xFFDC}, {0xFFF9, 0xFFFB}};
 
-	return is_mark(p) || p->ignorable || in_ranges(c, jamo, sizeof(jamo) / sizeof(jamo[0]));
+	return is_mark(p) || p->ignorable ||
+	       range_holds(c, range, sizeof(range) / sizeof(range[0]));
 }
 
 /* Whether a mapping changes nothing but the case of ASCII. */
@@ -395,7 +378,7 @@ static struct str replace_space(struct str s, const char *space)
 		size_t from = at, to;
 		do
 			to = at;
-		while ((c = text_next(s, &at)) >= 0 && !is_space(c));
+		while ((c = text_next(s, &at)) >= 0 && !text_is_space(c));
 		if (to == from)
 			continue;
 		if (end > begin) {
@@ -413,7 +396,7 @@ struct str text_fold_within(struct arena *a, struct str s, int64_t *slow_bytes)
 	return map(a, s,
 		   UTF8PROC_STABLE | UTF8PROC_COMPAT | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD |
 			   UTF8PROC_IGNORE,
-		   wave_dash_to_tilde, slow_bytes);
+		   fold_custom, slow_bytes);
 }
 
 struct str text_fold(struct arena *a, struct str s)
@@ -429,9 +412,59 @@ struct str text_squeeze(struct arena *a, struct str s)
 	return replace_space(composed.p ? composed : arena_str(a, s), " ");
 }
 
+struct str text_close(struct arena *a, struct str s)
+{
+	return replace_space(arena_str(a, s), "");
+}
+
 struct str text_bare(struct arena *a, struct str s)
 {
 	return replace_space(text_fold(a, s), "");
+}
+
+/* Of Han and kana. */
+static bool is_cjk(int32_t c)
+{
+	return c >= 0x2E80 && !(c >= 0xA9E0 && c <= 0xAA7F) && is_unspaced(c);
+}
+
+struct str text_close_cjk(struct arena *a, struct str s)
+{
+	struct buf closed = BUF(s.n + 1);
+	int32_t before = -1;
+
+	for (size_t at = 0, from = 0; from < s.n; from = at) {
+		int32_t c;
+		while ((c = text_next(s, &at)) >= 0 && text_is_space(c))
+			;
+		size_t begin = at;
+		text_before(s, &begin);
+		if (c >= 0 && is_cjk(before) && is_cjk(c))
+			from = begin;
+		buf_str(&closed, str_sub(s, from, at - from));
+		before = c;
+	}
+	struct str copy = arena_str(a, buf_view(&closed));
+	buf_release(&closed);
+	return copy;
+}
+
+struct str text_katakana(struct arena *a, struct str s)
+{
+	struct str copy = arena_str(a, s);
+	unsigned char *p = (unsigned char *)(uintptr_t)copy.p;
+
+	/* U+3041..3096, 309D, 309E are E3 81 81 to E3 82 9E, of three bytes as what they become, 0x60 higher. */
+	for (size_t i = 0; i + 2 < copy.n; i++) {
+		if (p[i] != 0xE3 || p[i + 1] < 0x81 || p[i + 1] > 0x82)
+			continue;
+		int c = (p[i + 1] & 0x3F) << 6 | (p[i + 2] & 0x3F);
+		if ((c >= 0x41 && c <= 0x96) || c == 0x9D || c == 0x9E) {
+			p[i + 1] = (unsigned char)(0x80 | (c + 0x60) >> 6);
+			p[i + 2] = (unsigned char)(0x80 | ((c + 0x60) & 0x3F));
+		}
+	}
+	return copy;
 }
 
 void text_library(struct buf *out)

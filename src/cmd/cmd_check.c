@@ -48,8 +48,10 @@ static struct profiles *check_all(const struct inspection *c, struct settings *s
 		return NULL;
 	}
 	struct profiles *profiles = profiles_open(s, faults);
-	if (profiles && !c->offline)
-		preflight_providers(s, profiles, faults);
+	if (profiles)
+		preflight_tools(s, profiles, faults);
+	if (profiles)
+		preflight_providers(s, profiles, c->offline, faults);
 	if (c->offline) {
 		put_line(c, "", "connections: not tried (--offline)");
 		return profiles;

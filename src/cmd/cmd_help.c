@@ -145,7 +145,7 @@ static void put_bash(void)
 		const char *second = strchr(command->name, ' ');
 		if (second)
 			printf("\t%.*s)\n\t\t[ \"$COMP_CWORD\" -gt 2 ] || words+=' %s'\n"
-			       "\t\tname+=\" ${COMP_WORDS[2]}\" ;;&\n",
+			       "\t\tname=\"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" ;;&\n",
 			       (int)(second - command->name), command->name, second + 1);
 	}
 	puts("\tesac\n\tcase $name in");

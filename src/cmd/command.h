@@ -13,13 +13,13 @@
 /* clang-format off */
 #define EXIT_STATUSES(X) \
 	X(DONE, 0, "done") \
-	X(NO, 1, "`try`: the job was escalated or failed. `topics`: one is missing or denied") \
+	X(NO, 1, "`try`: the job was escalated or failed. `check text`: a hard check is red. `topics`: one is missing or denied") \
 	X(USAGE, 64, "wrong usage") \
 	X(DATA, 65, "some input is invalid or became a dead letter; the rest was done. `show`, `report`: no such job or batch, or several") \
 	X(UNAVAILABLE, 69, "`migrate`, `show`, `report`: the database does not answer or has no schema. `topics`: no broker answers") \
 	X(SOFTWARE, 70, "a fault of the program") \
 	X(IO, 74, "the output could not be written") \
-	X(TEMPORARY, 75, "`work`, `submit`: a dependency is down, a time limit passed, or this worker was declared dead: start it again") \
+	X(TEMPORARY, 75, "`work`, `submit`: a dependency is down, a time limit passed, or this worker was declared dead: start it again. `try`: the provider gave no answer, eight attempts in a row or three that may cost") \
 	X(CONFIG, 78, "configuration")
 /* clang-format on */
 #define X(name, status, text) EXIT_##name = status,
@@ -81,7 +81,7 @@ int command_fail(const struct command *, int exit_status, const char *text);
 /* By how a function ended: ST_INVALID is @invalid, everything else is temporary. */
 int command_exit(enum status, int invalid);
 
-extern const struct command check_config_command, help_command, migrate_command, report_command,
-	show_command, submit_command, topics_command, try_command, work_command;
+extern const struct command check_config_command, check_text_command, help_command, migrate_command,
+	report_command, show_command, submit_command, topics_command, try_command, work_command;
 
 #endif

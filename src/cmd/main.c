@@ -18,6 +18,7 @@
 /* clang-format off */
 static const struct command *const commands[] = {
 	&check_config_command,
+	&check_text_command,
 	&help_command,
 	&migrate_command,
 	&report_command,
@@ -84,15 +85,18 @@ static int refuse(char **argv)
 
 	snprintf(name, sizeof(name), "%s%s%s", argv[0], argv[1] && !is_option ? " " : "",
 		 argv[1] && !is_option ? argv[1] : "");
+	struct str of_noun = {NULL, 0}; /* a command whose first word it is */
 	struct suggest one = {.wanted = str_c(argv[0])}, two = {.wanted = str_c(name)};
 	for (int i = 0; i < N_COMMANDS; i++) {
 		struct str known = str_c(commands[i]->name);
 		suggest_offer(&one, known);
 		suggest_offer(&two, known);
 		if (str_starts(known, argv[0]) && known.p[strlen(argv[0])] == ' ')
-			one.best = known;
+			of_noun = known;
 	}
-	struct str best = one.best.p ? one.best : two.best;
+	struct str best = of_noun.p ? of_noun : one.best;
+	if (two.best.p && (of_noun.p || !best.p))
+		best = two.best;
 	fprintf(stderr, "draftmill: there is no %s \"%s\"", is_option ? "option" : "command",
 		argv[0]);
 	if (best.p)

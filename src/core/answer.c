@@ -1,6 +1,14 @@
 #include "core/answer.h"
 
 #include "base/json.h"
+#include "core/form.h"
+
+static const struct str FIELD_GAP = STR("\n\n");
+
+struct str field_text(const struct field *f, struct str whole)
+{
+	return str_sub(whole, (size_t)f->at, (size_t)(f->at + f->n));
+}
 
 static int64_t permille(const struct json *number)
 {
@@ -10,18 +18,54 @@ static int64_t permille(const struct json *number)
 	return x >= 0 && x <= 1 ? (int64_t)(x * 1000 + 1e-6) : -1;
 }
 
-bool answer_read(struct arena *a, struct str reply, struct answer *out)
+static bool get_text(const struct json *doc, const char *key, struct str *text)
+{
+	return json_get_str(doc, key, text) && str_trim(*text).n > 0;
+}
+
+static bool read_fields(struct arena *a, const struct profile *p, const struct json *doc,
+			struct answer *out)
+{
+	struct field *field = arena_array(a, struct field, p->n_field);
+	struct str text[FIELDS_MAX];
+	size_t n = 0;
+
+	for (int i = 0; i < p->n_field; i++) {
+		if (!get_text(doc, p->field[i].p, &text[i]))
+			return false;
+		n += text[i].n + FIELD_GAP.n;
+	}
+	struct buf all = BUF(n);
+	for (int i = 0; i < p->n_field; i++) {
+		buf_str(&all, i ? FIELD_GAP : STR_OF(""));
+		field[i] = (struct field){p->field[i], (int64_t)all.n, (int64_t)text[i].n};
+		buf_str(&all, text[i]);
+	}
+	out->text = arena_str(a, buf_view(&all));
+	out->field = field;
+	out->n_field = p->n_field;
+	buf_release(&all);
+	return true;
+}
+
+bool answer_read(struct arena *a, const struct profile *p, enum role role, struct str reply,
+		 struct answer *out)
 {
 	struct json *doc;
 	struct str text;
 	struct err err;
 	bool ok;
 
+	*out = (struct answer){.text = reply, .confidence_permille = -1};
+	if (form_want(p, role) == WANT_TEXT)
+		return true;
 	if (json_read_sent(reply, &doc, &err) != JSON_FINE)
 		return false;
-	ok = json_get_str(doc, "text", &text) && str_trim(text).n > 0;
-	if (ok)
-		*out = (struct answer){arena_str(a, text), permille(json_get(doc, "confidence"))};
+	ok = p->n_field ? read_fields(a, p, doc, out) : get_text(doc, "text", &text);
+	if (ok && !p->n_field)
+		out->text = arena_str(a, text);
+	if (p->gate && role == ROLE_GENERATOR)
+		out->confidence_permille = permille(json_get(doc, "confidence"));
 	json_free(doc);
 	return ok;
 }

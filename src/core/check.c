@@ -1,19 +1,19 @@
 #include "core/check.h"
 #include "check_family.h"
 #include "core/similarity.h"
+#include "regex.h"
 
 enum { SEVERITY_MIN = 1, SEVERITY_MAX = 5, SEVERITY_DEFAULT = 4, NAME_BYTES_MAX = 40 };
 enum { ALIKE_PERMILLE = 400 }; /* "jsn" is alike "json", "length" is like no type */
 enum { LIST_BYTES_MAX = 400 };
 
 static const struct check_type *const family[] = {
-	check_length_types,
-	check_terms_types,
-	check_regex_types,
-	check_json_types,
+#define TYPES(family) check_##family##_types,
+	CHECK_FAMILIES(TYPES)
+#undef TYPES
 };
 
-static const char *const common_keys[] = {"name", "type", "severity", "hard", NULL};
+static const char *const common_keys[] = {"name", "type", "severity", "hard", "field", NULL};
 
 const struct check_type *check_type_at(size_t i)
 {
@@ -47,7 +47,6 @@ static enum status unknown_type(struct str name, struct err *err)
 {
 	const struct check_type *t, *nearest = NULL;
 	int64_t best = ALIKE_PERMILLE - 1;
-	struct buf all = BUF(LIST_BYTES_MAX);
 
 	for (size_t i = 0; (t = check_type_at(i)); i++) {
 		int64_t alike = similarity_permille(name, str_c(t->name), 2);
@@ -55,14 +54,10 @@ static enum status unknown_type(struct str name, struct err *err)
 			best = alike;
 			nearest = t;
 		}
-		list(&all, t->name);
 	}
-	enum status status =
-		err_set(err, ST_INVALID, "unknown type \"%.*s\"%s%s%s; the types are: %s",
-			STR_ARG(str_cut(name, NAME_BYTES_MAX)), nearest ? "; did you mean \"" : "",
-			nearest ? nearest->name : "", nearest ? "\"?" : "", all.p);
-	buf_release(&all);
-	return status;
+	return err_set(err, ST_INVALID, "unknown type \"%.*s\"%s%s%s; README.md lists the types",
+		       STR_ARG(str_cut(name, NAME_BYTES_MAX)), nearest ? "; did you mean \"" : "",
+		       nearest ? nearest->name : "", nearest ? "\"?" : "");
 }
 
 static enum status unknown_key(const struct check_type *type, struct str key, struct err *err)
@@ -108,6 +103,11 @@ static enum status read_named(struct arena *a, const struct json *spec, struct c
 			       SEVERITY_MIN, SEVERITY_MAX);
 	if (json_get(spec, "hard") && !json_get_bool(spec, "hard", &out->hard))
 		return err_set(err, ST_INVALID, "key \"hard\": must be true or false");
+	if (json_get(spec, "field")) {
+		if (!json_get_str(spec, "field", &out->field))
+			return err_set(err, ST_INVALID, "key \"field\": must be a field's name");
+		out->field = arena_str(a, out->field);
+	}
 	return out->type->read(a, spec, &out->args, err);
 }
 
@@ -130,6 +130,31 @@ enum status check_read(struct arena *a, const struct json *spec, struct check *o
 	return status;
 }
 
+const struct check *check_named(const struct check *check, int n, struct str name)
+{
+	for (int i = 0; i < n; i++)
+		if (str_eq(check[i].name, name))
+			return &check[i];
+	return NULL;
+}
+
+enum status check_read_list(struct arena *a, const struct json *array, const struct check **out,
+			    int *n, struct err *err)
+{
+	struct check *check = arena_array(a, struct check, json_size(array));
+
+	*out = check;
+	for (*n = 0; *n < (int)json_size(array); ++*n) {
+		if (check_read(a, json_item(array, (size_t)*n), &check[*n], err) != ST_OK) {
+			err_at(err, "/%d: ", *n);
+			return ST_INVALID;
+		}
+		if (check_named(check, *n, check[*n].name))
+			return err_set(err, ST_INVALID, "/%d/name: stands there twice", *n);
+	}
+	return ST_OK;
+}
+
 void check_run(struct arena *a, const struct check *check, const struct job *job,
 	       struct checked *checked, struct check_result *out)
 {
@@ -145,9 +170,19 @@ void check_run(struct arena *a, const struct check *check, const struct job *job
 	arena_free(scratch);
 }
 
+int64_t check_work_max(const struct checked *checked)
+{
+	return CHECK_WORK_MAX + checked->extra_work;
+}
+
+int64_t check_work_left(const struct checked *checked)
+{
+	return check_work_max(checked) - checked->work;
+}
+
 bool check_afford(struct checked *checked, int64_t work, struct check_result *out)
 {
-	if (work <= CHECK_WORK_MAX - checked->work) {
+	if (work <= check_work_left(checked)) {
 		checked->work += work;
 		return true;
 	}
@@ -160,9 +195,18 @@ void check_put(const struct check_result *r, bool with_detail, struct json_out *
 {
 	json_put_str(o, "name", r->check->name);
 	json_put_str(o, "type", str_c(r->check->type->name));
+	if (r->check->field.p)
+		json_put_str(o, "field", r->check->field);
 	json_put_bool(o, "hard", r->check->hard);
 	json_put_int(o, "severity", r->check->severity);
 	json_put_bool(o, "ok", r->ok);
 	if (with_detail && r->detail.p)
 		json_put_str(o, "detail", r->detail);
+}
+
+void check_library(struct buf *out)
+{
+	regex_library(out);
+	buf_puts(out, ", ");
+	markdown_library(out);
 }

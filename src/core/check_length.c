@@ -1,11 +1,12 @@
 #include "check_family.h"
+#include "check_parts.h"
 
 #include "base/text.h"
 
-enum { LENGTH_MAX = 1000000, BYTE_WORK = 24 };
+enum { BYTE_WORK = 24 };
 
 struct length {
-	int64_t min, max; /* both included; max LENGTH_MAX = none is set */
+	int64_t min, max; /* both included; max INT64_MAX = none is set */
 };
 
 struct unit {
@@ -16,43 +17,23 @@ struct unit {
 static const struct unit graphemes = {"character", "characters", "文字", text_graphemes};
 static const struct unit words = {"word", "words", "語", text_words};
 
-static enum status read_bound(const struct json *spec, const char *key, int64_t *bound,
-			      struct err *err)
-{
-	if (json_get(spec, key) && !json_get_int(spec, key, 0, LENGTH_MAX, bound))
-		return err_set(err, ST_INVALID, "key \"%s\": must be an integer, 0 to %d", key,
-			       LENGTH_MAX);
-	return ST_OK;
-}
-
 static enum status read_length(struct arena *a, const struct json *spec, const void **args,
 			       struct err *err)
 {
 	struct length *length = arena_alloc(a, sizeof(*length));
 
-	length->max = LENGTH_MAX;
+	length->max = INT64_MAX;
 	if (!json_get(spec, "min") && !json_get(spec, "max"))
 		return err_set(err, ST_INVALID, "needs \"min\", \"max\" or both");
-	enum status status = read_bound(spec, "min", &length->min, err);
+	enum status status = arg_int(spec, "min", 0, COUNT_MAX, &length->min, err);
 	if (status == ST_OK)
-		status = read_bound(spec, "max", &length->max, err);
+		status = arg_int(spec, "max", 0, COUNT_MAX, &length->max, err);
 	if (status != ST_OK)
 		return status;
 	if (length->min > length->max)
 		return err_set(err, ST_INVALID, "\"min\" must not be over \"max\"");
 	*args = length;
 	return ST_OK;
-}
-
-/* 1234567 as 1,234,567 */
-static void put_number(struct buf *out, int64_t n)
-{
-	if (n >= 1000) {
-		put_number(out, n / 1000);
-		buf_printf(out, ",%03d", (int)(n % 1000));
-	} else {
-		buf_printf(out, "%d", (int)n);
-	}
 }
 
 static void run_length(struct arena *a, const void *args, struct checked *checked,
@@ -67,10 +48,10 @@ static void run_length(struct arena *a, const void *args, struct checked *checke
 	out->ok = n >= length->min && n <= length->max;
 	if (out->ok)
 		return;
-	put_number(&detail, n);
+	buf_number(&detail, n);
 	buf_printf(&detail, " %s, %s ", n == 1 ? unit->one : unit->many,
 		   n < length->min ? "at least" : "at most");
-	put_number(&detail, n < length->min ? length->min : length->max);
+	buf_number(&detail, n < length->min ? length->min : length->max);
 	buf_puts(&detail, " wanted");
 	out->detail = arena_str(a, buf_view(&detail));
 	buf_release(&detail);
@@ -78,7 +59,7 @@ static void run_length(struct arena *a, const void *args, struct checked *checke
 
 static void phrase_english(const struct length *length, const struct unit *unit, struct buf *out)
 {
-	bool exact = length->min == length->max, open = length->max == LENGTH_MAX;
+	bool exact = length->min == length->max, open = length->max == INT64_MAX;
 	int64_t last = open ? length->min : length->max;
 
 	buf_puts(out, "Length: ");
@@ -89,23 +70,23 @@ static void phrase_english(const struct length *length, const struct unit *unit,
 	else if (length->min == 0)
 		buf_puts(out, "at most ");
 	if (!exact && !open && length->min > 0) {
-		put_number(out, length->min);
+		buf_number(out, length->min);
 		buf_puts(out, " to ");
 	}
-	put_number(out, last);
+	buf_number(out, last);
 	buf_printf(out, " %s.", last == 1 ? unit->one : unit->many);
 }
 
 static void phrase_japanese(const struct length *length, const struct unit *unit, struct buf *out)
 {
-	bool exact = length->min == length->max, open = length->max == LENGTH_MAX;
+	bool exact = length->min == length->max, open = length->max == INT64_MAX;
 
 	buf_puts(out, exact ? "長さはちょうど" : "長さは");
 	if (!exact && !open && length->min > 0) {
-		put_number(out, length->min);
+		buf_number(out, length->min);
 		buf_puts(out, "〜");
 	}
-	put_number(out, open ? length->min : length->max);
+	buf_number(out, open ? length->min : length->max);
 	buf_puts(out, unit->japanese);
 	if (!exact && open)
 		buf_puts(out, "以上");

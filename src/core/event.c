@@ -27,6 +27,17 @@ static void put_known(struct json_out *o, const char *key, int64_t n)
 		json_put_int(o, key, n);
 }
 
+/* The parts of a draft by their names. */
+static void put_fields(struct json_out *o, const char *key, const struct draft *d)
+{
+	if (!d->n_field)
+		return;
+	json_open(o, key, '{');
+	for (int i = 0; i < d->n_field; i++)
+		json_put_str(o, d->field[i].name.p, field_text(&d->field[i], d->text));
+	json_close(o, '}');
+}
+
 static void put_hex(struct json_out *o, const char *key, const uint8_t sha[SHA_BYTES])
 {
 	char hex[2 * SHA_BYTES + 1];
@@ -121,6 +132,12 @@ static void put_tail(struct json_out *o, const struct ending *e)
 
 /* ---- outcome ---- */
 
+static void put_best(struct json_out *o, const struct ending *e, bool released)
+{
+	json_put_str(o, released ? "text" : "best_draft", e->best->text);
+	put_fields(o, released ? "fields" : "best_draft_fields", e->best);
+}
+
 static void write_outcome(const struct ending *e, const uint8_t event_id[UUID_BYTES],
 			  bool with_texts, struct arena *a, struct buf *out)
 {
@@ -131,8 +148,9 @@ static void write_outcome(const struct ending *e, const uint8_t event_id[UUID_BY
 	put_known(&o, "draft_no", e->outcome->draft_no);
 	if (!with_texts)
 		json_put_bool(&o, "texts_omitted", true);
-	else /* under another name unless it may ship, so that nobody sends it by mistake */
-		put_some(&o, is_released(e->outcome) ? "text" : "best_draft", e->best_text);
+	else if (
+		e->best) /* under another name unless it may ship, so that nobody sends it by mistake */
+		put_best(&o, e, is_released(e->outcome));
 	put_tail(&o, e);
 	json_close(&o, '}');
 }
@@ -156,8 +174,10 @@ static void put_drafts(struct json_out *o, const struct history *h, bool with_te
 			json_put_int(o, "from", d->from);
 			json_put_int(o, "changed_permille", d->changed_permille);
 		}
-		if (with_texts)
+		if (with_texts) {
 			json_put_str(o, "text", d->text);
+			put_fields(o, "fields", d);
+		}
 		put_known(o, "score", d->score);
 		json_open(o, "checks", '[');
 		for (int j = 0; j < d->n_result; j++) {
@@ -182,28 +202,32 @@ static void put_issue(struct json_out *o, const struct issue *i)
 	json_close(o, '}');
 }
 
-static void put_critiques(struct json_out *o, const struct history *h, bool with_texts)
+static void put_critique(struct json_out *o, const struct critique *c, bool with_texts)
 {
-	json_open(o, "critiques", '[');
-	for (int i = 0; i < h->n_critique; i++) {
-		const struct critique *c = &h->critique[i];
-
-		json_open(o, NULL, '{');
-		json_put_int(o, "draft_no", c->draft_no);
-		json_put_bool(o, "valid", c->valid);
-		put_some(o, "fault", c->fault);
-		if (c->valid) {
-			json_put_str(o, "verdict", str_c(c->pass ? "pass" : "fail"));
-			put_known(o, "score", c->score);
-		}
-		if (with_texts)
-			put_some(o, "reasons", c->reasons);
-		json_open(o, "issues", '[');
-		for (int j = 0; with_texts && j < c->n_issue; j++)
-			put_issue(o, &c->issue[j]);
-		json_close(o, ']');
-		json_close(o, '}');
+	json_open(o, NULL, '{');
+	put_some(o, "tool", c->tool);
+	json_put_int(o, "draft_no", c->draft_no);
+	json_put_bool(o, "valid", c->valid);
+	put_some(o, "fault", c->fault);
+	if (c->valid && !c->tool.p) {
+		json_put_str(o, "verdict", str_c(c->pass ? "pass" : "fail"));
+		put_known(o, "score", c->score);
 	}
+	if (with_texts)
+		put_some(o, "reasons", c->reasons);
+	json_open(o, "issues", '[');
+	for (int i = 0; with_texts && i < c->n_issue; i++)
+		put_issue(o, &c->issue[i]);
+	json_close(o, ']');
+	json_close(o, '}');
+}
+
+static void put_critiques(struct json_out *o, const char *key, const struct critique *c, int n,
+			  bool with_texts)
+{
+	json_open(o, key, '[');
+	for (int i = 0; i < n; i++)
+		put_critique(o, &c[i], with_texts);
 	json_close(o, ']');
 }
 
@@ -212,18 +236,16 @@ static void put_diff(struct json_out *o, const struct ending *e, struct arena *a
 {
 	static const char *const op[] = {
 		[DIFF_KEPT] = "keep", [DIFF_CUT] = "cut", [DIFF_PUT] = "put"};
-	const int64_t no = e->outcome->draft_no;
 	const struct diff *run;
 	int n;
 
-	if (no == ROW_NULL || no == 0 || !e->history->n_draft)
+	if (!e->best || e->best->no == 0)
 		return;
-	const struct draft *d = &e->history->draft[no];
-	if (d->from == 0 && d->diff) {
-		run = d->diff;
-		n = d->n_diff;
+	if (e->best->from == 0 && e->best->diff) {
+		run = e->best->diff;
+		n = e->best->n_diff;
 	} else {
-		run = diff_words(a, e->history->draft[0].text, e->best_text, &n);
+		run = diff_words(a, e->history->draft[0].text, e->best->text, &n);
 	}
 	json_open(o, "diff", '[');
 	for (int i = 0; i < n; i++) {
@@ -265,14 +287,17 @@ static void put_request(struct json_out *o, const struct ending *e)
 static void write_opened(const struct ending *e, const uint8_t event_id[UUID_BYTES],
 			 bool with_texts, struct arena *a, struct buf *out)
 {
+	const struct history *h = e->history;
 	struct json_out o = {out, false};
 
 	json_open(&o, NULL, '{');
 	put_head(&o, e, "opened", event_id);
 	if (with_texts)
 		put_request(&o, e);
-	put_drafts(&o, e->history, with_texts);
-	put_critiques(&o, e->history, with_texts);
+	put_drafts(&o, h, with_texts);
+	put_critiques(&o, "critiques", h->critique, h->n_critique, with_texts);
+	if (h->n_examination)
+		put_critiques(&o, "tools", h->examination, h->n_examination, with_texts);
 	if (with_texts)
 		put_diff(&o, e, a);
 	else

@@ -3,13 +3,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SCHEMA_BYTES_MAX = 1 << 20 };
+static bool has_confidence(const struct profile *p, enum role role)
+{
+	return p->gate && role == ROLE_GENERATOR;
+}
 
 enum want form_want(const struct profile *p, enum role role)
 {
 	if (role == ROLE_CRITIC)
 		return p->critique == CRITIQUE_TEXT ? WANT_TEXT : WANT_CRITIQUE;
-	return role == ROLE_GENERATOR && p->gate ? WANT_CONFIDENT_TEXT : WANT_TEXT;
+	return p->n_field > 0 || has_confidence(p, role) ? WANT_DRAFT : WANT_TEXT;
 }
 
 /* Whether @text tells of a scale that ends at @max, in one of the ways in which people write that. */
@@ -144,48 +147,51 @@ static void put_issues(struct json_out *o, const struct profile *p, enum dialect
 	json_close(o, '}');
 }
 
-static struct str schema_of(struct arena *a, const struct profile *p, enum dialect dialect)
+static void put_critique(const struct profile *p, enum dialect dialect, struct json_out *o)
 {
 	static const struct str names[] = {STR("considered"), STR("issues"), STR("reasons"),
 					   STR("score"), STR("verdict")};
 	static const struct str verdicts[] = {STR("pass"), STR("fail")};
 	const bool is_scored = p->pass_rule == PASS_VERDICT_AND_SCORE;
-	struct buf text = BUF(SCHEMA_BYTES_MAX);
-	struct json_out o = {.buf = &text};
 
-	open_object(&o, NULL);
-	put_considered(&o, p, dialect);
-	put_issues(&o, p, dialect);
-	put_text(&o, "reasons");
+	open_object(o, NULL);
+	put_considered(o, p, dialect);
+	put_issues(o, p, dialect);
+	put_text(o, "reasons");
 	if (is_scored) {
-		put_score(&o, p, dialect);
-		put_words(&o, "verdict", verdicts, 2);
+		put_score(o, p, dialect);
+		put_words(o, "verdict", verdicts, 2);
 	}
-	close_object(&o, dialect, names, is_scored ? 5 : 3);
-	struct str schema = arena_str(a, buf_view(&text));
-	buf_release(&text);
-	return schema;
+	close_object(o, dialect, names, is_scored ? 5 : 3);
 }
 
-void form_make(struct arena *a, struct profile *p)
+static void put_draft(const struct profile *p, enum role role, enum dialect dialect,
+		      struct json_out *o)
 {
-	for (int i = 0; p->critique != CRITIQUE_TEXT && i < N_DIALECTS; i++)
-		p->schema[i] = schema_of(a, p, (enum dialect)i);
+	struct str name[FIELDS_MAX + 1] = {STR("text")};
+	int n = p->n_field ? p->n_field : 1;
+
+	for (int i = 0; i < p->n_field; i++)
+		name[i] = p->field[i];
+	open_object(o, NULL);
+	for (int i = 0; i < n; i++)
+		put_text(o, name[i].p);
+	if (has_confidence(p, role)) {
+		json_put_raw(o, "confidence", STR_OF("{\"type\":\"number\"}"));
+		name[n++] = STR_OF("confidence");
+	}
+	close_object(o, dialect, name, n);
 }
 
-#define CONFIDENT_TEXT(closed)                                                                       \
-	STR_OF("{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"},"                \
-	       "\"confidence\":{\"type\":\"number\"}},\"required\":[\"text\",\"confidence\"]" closed \
-	       "}")
-
-struct str form_schema(const struct profile *p, enum want want, enum dialect dialect)
+void form_schema(const struct profile *p, enum role role, enum dialect dialect, struct buf *out)
 {
+	struct json_out o = {.buf = out};
+	const enum want want = form_want(p, role);
+
 	if (want == WANT_CRITIQUE)
-		return p->schema[dialect];
-	if (want == WANT_TEXT)
-		return (struct str){NULL, 0};
-	return dialect == DIALECT_OPENAPI ? CONFIDENT_TEXT("")
-					  : CONFIDENT_TEXT(",\"additionalProperties\":false");
+		put_critique(p, dialect, &o);
+	else if (want == WANT_DRAFT)
+		put_draft(p, role, dialect, &o);
 }
 
 /* --- the same in words --- */

@@ -72,32 +72,25 @@ static void read_sources(struct arena *a, const struct json *array, struct job *
 	job->n_source = (int)n;
 }
 
-static const struct check *check_named(const struct check *check, int n, struct str name)
-{
-	for (int i = 0; i < n; i++)
-		if (str_eq(check[i].name, name))
-			return &check[i];
-	return NULL;
-}
-
 static enum dead_reason read_checks(struct arena *a, const struct json *array, struct job *job,
 				    struct err *err)
 {
-	int n = (int)json_size(array);
-	struct check *check = arena_array(a, struct check, n);
+	size_t schema_bytes = 0;
+	struct str schema;
 
-	for (int i = 0; i < n; i++) {
-		if (check_read(a, json_item(array, (size_t)i), &check[i], err) != ST_OK) {
-			err_at(err, "#/checks/%d: ", i);
-			return DEAD_out_of_range;
-		}
-		if (check_named(check, i, check[i].name))
+	for (size_t i = 0; i < json_size(array); i++) {
+		if (json_get_str(json_item(array, i), "schema", &schema))
+			schema_bytes += schema.n;
+		if (schema_bytes > JOB_SCHEMA_BYTES_MAX)
 			return ERR_SET(err, DEAD_out_of_range,
-				       "#/checks/%d/name: stands there twice", i);
+				       "#/checks/%d/schema: more than %d bytes with those before; "
+				       "put them into the profile",
+				       (int)i, JOB_SCHEMA_BYTES_MAX);
 	}
-	job->check = check;
-	job->n_check = n;
-	return DEAD_NONE;
+	if (check_read_list(a, array, &job->check, &job->n_check, err) == ST_OK)
+		return DEAD_NONE;
+	err_at(err, "#/checks");
+	return DEAD_out_of_range;
 }
 
 static void read_limits(const struct json *limits, struct limits *out)
@@ -185,10 +178,9 @@ static enum dead_reason read_message(struct arena *a, const struct message *m,
 				     struct err *err)
 {
 	static const enum dead_reason reasons[] = {
-		[SCHEMA_TYPE] = DEAD_wrong_type,
-		[SCHEMA_MISSING] = DEAD_missing_field,
-		[SCHEMA_UNKNOWN] = DEAD_unknown_field,
-		[SCHEMA_RANGE] = DEAD_out_of_range,
+		[SCHEMA_TYPE] = DEAD_wrong_type,	[SCHEMA_MISSING] = DEAD_missing_field,
+		[SCHEMA_UNKNOWN] = DEAD_unknown_field,	[SCHEMA_RANGE] = DEAD_out_of_range,
+		[SCHEMA_UNDECIDED] = DEAD_out_of_range,
 	};
 	enum schema_fault fault = schema_check(job_schema, m->body, m->id.p ? "id" : NULL, err);
 
@@ -277,6 +269,10 @@ enum dead_reason job_bind(struct job *job, const struct profile *profile, struct
 		if (check_named(profile->check, profile->n_check, job->check[i].name))
 			return ERR_SET(err, DEAD_out_of_range, "#/checks/%d/name: is the profile's",
 				       i);
+	for (int i = 0; i < job->n_check; i++)
+		if (job->check[i].field.p && !profile_has_field(profile, job->check[i].field))
+			return ERR_SET(err, DEAD_out_of_range,
+				       "#/checks/%d/field: the profile has no such field", i);
 	if (!bind_limit("iterations", &own->iterations, allowed->iterations, err) ||
 	    !bind_limit("tokens", &own->tokens, allowed->tokens, err) ||
 	    !bind_limit("micro_usd", &own->micro_usd, allowed->micro_usd, err) ||

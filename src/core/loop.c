@@ -4,8 +4,8 @@
  */
 #include "core/loop.h"
 
-#include "core/answer.h"
 #include "core/cost.h"
+#include "core/ground.h"
 #include "role_time.h"
 #include "stuck.h"
 
@@ -64,13 +64,12 @@ static enum stop_reason guard(const struct loop *l, const struct call *c, int n,
 /* INT64_MAX: over the ceiling of a prompt; no cap allows it. */
 static int64_t prompt_bytes(const struct loop *l, const struct call *c)
 {
-	struct prompt p = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
+	struct prompt p = PROMPT;
 	int64_t n;
 
 	loop_prompt(l, c, &p);
 	n = p.system.full || p.user.full ? INT64_MAX : (int64_t)(p.system.n + p.user.n);
-	buf_release(&p.system);
-	buf_release(&p.user);
+	prompt_release(&p);
 	return n;
 }
 
@@ -91,8 +90,9 @@ static void open_call(struct loop *l, struct loop_output *out, struct call *c)
 static void ask(struct loop *l, const struct fact *f, struct loop_output *out, struct call c)
 {
 	c.no = l->history.n_calls;
-	c.model = &l->profile->model[c.role];
-	if (!c.max_output_tokens)
+	if (!c.model)
+		c.model = &l->profile->model[c.role];
+	if (!c.max_output_tokens && c.role != ROLE_TOOL)
 		c.max_output_tokens = l->profile->output_tokens[c.role];
 	c.end_ms = role_time_end_ms(l->profile, &l->job->limits, c.role, l->history.active_ms);
 	const int64_t bytes = prompt_bytes(l, &c);
@@ -121,35 +121,72 @@ static void ask_again(struct loop *l, const struct fact *f, struct loop_output *
 
 /* ---- replies by role ---- */
 
-static struct draft *add_draft(struct loop *l, struct loop_output *out, struct str text, int from)
+static struct draft *add_draft(struct loop *l, struct loop_output *out, const struct answer *made,
+			       int from)
 {
-	struct draft *d = history_add_draft(&l->history, l->arena, l->profile, l->job, text, from);
+	struct draft *d = history_add_draft(&l->history, l->arena, l->profile, l->job, made, from);
 
 	out->draft = d;
 	return d;
 }
 
-static void generated(struct loop *l, const struct fact *f, const struct call *c,
-		      struct loop_output *out)
+/* A draft that every tool has examined. */
+static void examined(struct loop *l, const struct fact *f, const struct draft *d,
+		     struct loop_output *out)
 {
-	struct answer answer = {f->reply.text, -1};
-	struct draft *d;
+	const struct profile *p = l->profile;
+	const bool written = d->from < 0, oneshot = written && p->mode == MODE_ONESHOT;
 
-	if (l->profile->gate && !answer_read(l->arena, f->reply.text, &answer)) {
-		ask_again(l, f, out, c, c->max_output_tokens, STOP_refused);
-		return;
-	}
-	d = add_draft(l, out, answer.text, -1);
-	d->confidence_permille = answer.confidence_permille;
-	if (l->profile->mode == MODE_ONESHOT && d->n_hard_failed)
+	if (oneshot &&
+	    (d->n_hard_failed || ground_findings(&l->history, d->no, p->severity_threshold, NULL)))
 		give_up(l, out, STOP_checks_failed);
-	else if (l->profile->mode == MODE_ONESHOT)
+	else if (oneshot)
 		accept(l, out, STOP_oneshot, d->no);
-	else if (l->job->stakes == STAKES_LOW && !d->n_failed && l->profile->gate &&
-		 answer.confidence_permille >= l->profile->gate_permille)
+	else if (written && l->job->stakes == STAKES_LOW && !d->n_failed && p->gate &&
+		 d->confidence_permille >= p->gate_permille &&
+		 !ground_findings(&l->history, d->no, 1, NULL))
 		accept(l, out, STOP_confidence_gate, d->no);
 	else
 		ask(l, f, out, (struct call){.role = ROLE_CRITIC, .draft_no = d->no});
+}
+
+static void examine_next(struct loop *l, const struct fact *f, const struct draft *d,
+			 struct loop_output *out)
+{
+	const int i = ground_next(l->profile, &l->history, d->no);
+
+	if (i == l->profile->n_tool)
+		examined(l, f, d, out);
+	else
+		ask(l, f, out,
+		    (struct call){.role = ROLE_TOOL,
+				  .draft_no = d->no,
+				  .model = &l->profile->tool[i].model});
+}
+
+/* Its answer, or that it has none: then nothing passes. */
+static void tool_ended(struct loop *l, const struct fact *f, const struct call *c,
+		       struct loop_output *out)
+{
+	out->critique = ground_take(l->arena, l->profile, &l->history, c, &f->reply);
+	if (out->critique->valid)
+		examine_next(l, f, &l->history.draft[c->draft_no], out);
+	else
+		give_up(l, out, STOP_request_failed);
+}
+
+static void generated(struct loop *l, const struct fact *f, const struct call *c,
+		      struct loop_output *out)
+{
+	struct answer answer;
+	struct draft *d;
+
+	if (!answer_read(l->arena, l->profile, c->role, f->reply.text, &answer)) {
+		ask_again(l, f, out, c, c->max_output_tokens, STOP_refused);
+		return;
+	}
+	d = add_draft(l, out, &answer, -1);
+	examine_next(l, f, d, out);
 }
 
 /* A critique that could be read: pass, ask once more, stop, or refine. */
@@ -200,13 +237,20 @@ static void critiqued(struct loop *l, const struct fact *f, const struct call *c
 static void refined(struct loop *l, const struct fact *f, const struct call *c,
 		    struct loop_output *out)
 {
-	const struct draft *d = add_draft(l, out, f->reply.text, c->draft_no);
-	const enum stop_reason why = stuck_draft(&l->history, d);
+	struct answer answer;
+	const struct draft *d;
+	enum stop_reason why;
 
+	if (!answer_read(l->arena, l->profile, c->role, f->reply.text, &answer)) {
+		ask_again(l, f, out, c, c->max_output_tokens, STOP_refused);
+		return;
+	}
+	d = add_draft(l, out, &answer, c->draft_no);
+	why = stuck_draft(&l->history, d);
 	if (why != STOP_NONE)
 		give_up(l, out, why);
 	else
-		ask(l, f, out, (struct call){.role = ROLE_CRITIC, .draft_no = d->no});
+		examine_next(l, f, d, out);
 }
 
 /* ---- facts ---- */
@@ -255,8 +299,10 @@ static void replied(struct loop *l, const struct fact *f, const struct call *c,
 			generated(l, f, c, out);
 		else if (c->role == ROLE_CRITIC)
 			critiqued(l, f, c, out);
-		else
+		else if (c->role == ROLE_REFINER)
 			refined(l, f, c, out);
+		else
+			tool_ended(l, f, c, out);
 		return;
 	default:
 		give_up(l, out, STOP_refused);
@@ -264,10 +310,13 @@ static void replied(struct loop *l, const struct fact *f, const struct call *c,
 }
 
 /* The driver stopped trying: because a cap forbids one more attempt, or for the request itself. */
-static void failed(struct loop *l, const struct call *c, struct loop_output *out)
+static void failed(struct loop *l, const struct fact *f, const struct call *c,
+		   struct loop_output *out)
 {
 	const enum stop_reason why = guard(l, c, 1, l->history.active_ms);
 
+	if (c->role == ROLE_TOOL)
+		out->critique = ground_take(l->arena, l->profile, &l->history, c, &f->reply);
 	give_up(l, out, why != STOP_NONE ? why : STOP_request_failed);
 }
 
@@ -316,13 +365,13 @@ static bool answered(struct loop *l, const struct fact *f, struct loop_output *o
 	if (f->type == FACT_replied)
 		replied(l, f, &c, out);
 	else
-		failed(l, &c, out);
+		failed(l, f, &c, out);
 	return true;
 }
 
 enum status loop_step(struct loop *l, const struct fact *f, struct loop_output *out)
 {
-	*out = (struct loop_output){.step_no = l->n_step, .role = N_ROLES};
+	*out = (struct loop_output){.step_no = l->n_step, .role = ROLE_NONE};
 	if (l->finished || (f->type == FACT_started) != (l->n_step == 0))
 		return ST_DIVERGED;
 	if (f->active_ms > l->history.active_ms)
@@ -384,11 +433,18 @@ void loop_prompt(const struct loop *l, const struct call *c, struct prompt *out)
 {
 	struct prompt_parts parts = {.again = c->again};
 
+	if (c->role == ROLE_TOOL)
+		return;
 	if (c->draft_no >= 0) {
 		const struct draft *d = &l->history.draft[c->draft_no];
 		parts.draft = d->text;
+		parts.field = d->field;
+		parts.n_field = d->n_field;
 		parts.result = d->result;
 		parts.n_result = d->n_result;
+		parts.examination = l->history.examination;
+		parts.n_examination = l->history.n_examination;
+		parts.draft_no = c->draft_no;
 	}
 	if (c->role == ROLE_REFINER)
 		parts.issue = history_actionable(&l->history, l->arena, l->profile, c->draft_no,

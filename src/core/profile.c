@@ -2,6 +2,7 @@
 
 #include "core/form.h"
 #include "core/prompt.h"
+#include "core/tool.h"
 #include "core/wire.h"
 #include "role_time.h"
 
@@ -12,13 +13,13 @@
 #define MICRO_USD_MAX INT64_C(1000000000000)
 #define DAY_MS INT64_C(86400000)
 
-enum { VERSION = 1, NAME_BYTES_MAX = 64, ITERATIONS_UNASKED_MAX = 3 };
+enum { VERSION = 1, NAME_BYTES_MAX = 64, FIELD_BYTES_MAX = 40, ITERATIONS_UNASKED_MAX = 3 };
 
 /* By the values of their enums; NULL at the end. */
 static const char *const mode_names[] = {"oneshot", "critic_refiner", "reflect", NULL};
 static const char *const critique_names[] = {"json", "plain_issues", "text", NULL};
 static const char *const pass_names[] = {"verdict_and_score", "no_actionable_issues", NULL};
-static const char *const role_names[] = {"generator", "critic", "refiner", NULL};
+static const char *const role_names[] = {"generator", "critic", "refiner", "tool", NULL};
 static const char *const stakes_names[] = {"low", "normal", "high", NULL};
 static const char *const language_names[] = {"en", "ja", NULL};
 const char *const sampling_names[] = {"send", "omit", "reject", NULL};
@@ -49,7 +50,7 @@ int64_t model_thinking_tokens(const struct model *m)
 
 /* --- the members of an object and where they go --- */
 
-enum field_kind {
+enum member_kind {
 	INTEGER, /* int64_t */
 	TEXT,	 /* struct str */
 	WORD,	 /* enum: the place among `words` */
@@ -57,9 +58,9 @@ enum field_kind {
 	OTHER,	 /* read and written by itself */
 };
 
-struct field {
+struct member {
 	const char *key; /* NULL ends the list */
-	enum field_kind kind;
+	enum member_kind kind;
 	size_t offset;
 	int64_t min, max;
 	const char *const *words; /* also of a text that is one of few */
@@ -76,7 +77,7 @@ struct field {
 #define ENUM(s, field, list) FIELD(WORD, #field, AT(s, field), .words = (list))
 #define ALONE(name) FIELD(OTHER, name, .offset = 0)
 
-static const struct field price_fields[] = {
+static const struct member price_fields[] = {
 	INT(price, cached, 0, MICRO_USD_MAX),
 	INT(price, in, 0, MICRO_USD_MAX),
 	INT(price, out, 0, MICRO_USD_MAX),
@@ -84,7 +85,7 @@ static const struct field price_fields[] = {
 	FIELD(INTEGER, "cache_write", AT(price, cache_write), RANGE(0, MICRO_USD_MAX), .optional = true), /* profiles of before have none */
 	{.key = NULL},
 };
-static const struct field model_fields[] = {
+static const struct member model_fields[] = {
 	STRING(model, id),
 	STRING(model, name),
 	STRING(model, provider),
@@ -102,28 +103,28 @@ static const struct field model_fields[] = {
 	{.key = NULL},
 };
 /* What `thinking` was called before; a stored profile is read again as it is. */
-static const struct field old_thinking = FIELD(TEXT, "reasoning_effort", AT(model, thinking), .nullable = true);
+static const struct member old_thinking = FIELD(TEXT, "reasoning_effort", AT(model, thinking), .nullable = true);
 
-static const struct field limits_fields[] = {
+static const struct member limits_fields[] = {
 	INT(limits, active_ms, 1, DAY_MS),
 	INT(limits, iterations, 1, ITERATIONS_MAX),
 	INT(limits, micro_usd, 1, MICRO_USD_MAX),
 	INT(limits, tokens, 1, TOKENS_MAX),
 	{.key = NULL},
 };
-static const struct field output_fields[] = {
+static const struct member output_fields[] = {
 	FIELD(INTEGER, "generator", OF(GENERATOR, int64_t), RANGE(1, TOKENS_MAX)),
 	FIELD(INTEGER, "critic", OF(CRITIC, int64_t), RANGE(1, TOKENS_MAX)),
 	FIELD(INTEGER, "refiner", OF(REFINER, int64_t), RANGE(1, TOKENS_MAX)),
 	{.key = NULL},
 };
-static const struct field role_ms_fields[] = {
+static const struct member role_ms_fields[] = {
 	FIELD(INTEGER, "generator", OF(GENERATOR, int64_t), RANGE(1, DAY_MS), .nullable = true, .optional = true),
 	FIELD(INTEGER, "critic", OF(CRITIC, int64_t), RANGE(1, DAY_MS), .nullable = true, .optional = true),
 	FIELD(INTEGER, "refiner", OF(REFINER, int64_t), RANGE(1, DAY_MS), .nullable = true, .optional = true),
 	{.key = NULL},
 };
-static const struct field profile_fields[] = {
+static const struct member profile_fields[] = {
 	STRING(profile, name),
 	ENUM(profile, mode, mode_names),
 	ENUM(profile, stakes, stakes_names),
@@ -133,21 +134,21 @@ static const struct field profile_fields[] = {
 	INT(profile, score_max, 10, 100),
 	INT(profile, severity_threshold, 1, 5),
 	FIELD(INTEGER, "gate_permille", AT(profile, gate_permille), RANGE(0, 1000), .nullable = true),
-	ALONE("categories"), ALONE("checks"), ALONE("constraints"), ALONE("iterations_over_3"), ALONE("limits"),
-	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("role_ms"), ALONE("version"),
+	ALONE("categories"), ALONE("checks"), ALONE("constraints"), ALONE("fields"), ALONE("iterations_over_3"), ALONE("limits"),
+	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("role_ms"), ALONE("tools"), ALONE("version"),
 	{.key = NULL},
 };
-static const struct field role_fields[] = {ALONE("generator"), ALONE("critic"), ALONE("refiner"), {.key = NULL}};
-static const struct field language_fields[] = {ALONE("en"), ALONE("ja"), {.key = NULL}};
-static const struct field prompt_fields[] = {
+static const struct member role_fields[] = {ALONE("generator"), ALONE("critic"), ALONE("refiner"), {.key = NULL}};
+static const struct member language_fields[] = {ALONE("en"), ALONE("ja"), {.key = NULL}};
+static const struct member prompt_fields[] = {
 	FIELD(TEXT, "generator", OF(GENERATOR, struct str)),
 	FIELD(TEXT, "critic", OF(CRITIC, struct str)),
 	FIELD(TEXT, "refiner", OF(REFINER, struct str)),
 	ALONE("rubric"),
 	{.key = NULL},
 };
-static const struct field rubric_field = FIELD(TEXT, "rubric", .offset = 0);
-static const struct field version_field = FIELD(INTEGER, "version", RANGE(VERSION, VERSION));
+static const struct member rubric_field = FIELD(TEXT, "rubric", .offset = 0);
+static const struct member version_field = FIELD(INTEGER, "version", RANGE(VERSION, VERSION));
 /* clang-format on */
 
 struct reader {
@@ -172,7 +173,7 @@ static void unfit(const struct reader *r, const struct json *o, const char *key,
 		REFUSE(r, "%s: missing; give %s", key, mend);
 }
 
-static void unfit_field(const struct reader *r, const struct json *o, const struct field *f)
+static void unfit_field(const struct reader *r, const struct json *o, const struct member *f)
 {
 	struct buf mend = BUF(200);
 
@@ -184,7 +185,7 @@ static void unfit_field(const struct reader *r, const struct json *o, const stru
 	buf_release(&mend);
 }
 
-static void read_field(const struct reader *r, const struct json *o, const struct field *f,
+static void read_field(const struct reader *r, const struct json *o, const struct member *f,
 		       void *base)
 {
 	const struct json *value = json_get(o, f->key);
@@ -216,11 +217,11 @@ static void read_field(const struct reader *r, const struct json *o, const struc
 }
 
 /* No member but those of the list. */
-static void read_fields(const struct reader *r, const struct json *o, const struct field *list,
+static void read_fields(const struct reader *r, const struct json *o, const struct member *list,
 			void *base)
 {
 	const struct json *value;
-	const struct field *f;
+	const struct member *f;
 	struct str name;
 
 	for (size_t i = 0; json_member(o, i, &name, &value); i++) {
@@ -235,7 +236,7 @@ static void read_fields(const struct reader *r, const struct json *o, const stru
 
 /* The member @key, an object with these fields; NULL: it is none. */
 static const struct json *read_object(const struct reader *r, const struct json *o, const char *key,
-				      const struct field *list, void *base)
+				      const struct member *list, void *base)
 {
 	const struct json *object = json_get(o, key);
 
@@ -326,7 +327,7 @@ static void read_models(const struct reader *r, const struct json *o, struct pro
 	}
 }
 
-static void put_fields(struct json_out *o, const struct field *f, const void *base)
+static void put_fields(struct json_out *o, const struct member *f, const void *base)
 {
 	for (; f->key; f++) {
 		const void *from = (const char *)base + f->offset;
@@ -424,6 +425,51 @@ static void read_checks(const struct reader *r, const struct json *o, struct pro
 	out->check = check;
 }
 
+bool profile_has_field(const struct profile *p, struct str name)
+{
+	for (int i = 0; i < p->n_field; i++)
+		if (str_eq(p->field[i], name))
+			return true;
+	return false;
+}
+
+/* Who is to reply in named parts must be told their names. */
+static void check_form(const struct reader *r, const struct profile *p, enum language lang,
+		       enum role role)
+{
+	if (p->n_field && role != ROLE_CRITIC &&
+	    str_find(p->prompt[lang][role], STR_OF("{{schema}}"), 0) < 0)
+		REFUSE(r,
+		       "prompts.%s.%s: {{schema}} is not shown, which names the fields; put it where "
+		       "the form of the reply is told",
+		       language_names[lang], role_names[role]);
+}
+
+/* Absent in profiles of one text. */
+static void check_fields(const struct reader *r, const struct profile *p)
+{
+	if (p->n_field > FIELDS_MAX)
+		REFUSE(r, "fields: more than %d; a draft of so many is several jobs", FIELDS_MAX);
+	for (int i = 0; i < p->n_field; i++) {
+		struct profile before = {.field = p->field, .n_field = i};
+
+		if (p->field[i].n > FIELD_BYTES_MAX ||
+		    !str_only(p->field[i], "abcdefghijklmnopqrstuvwxyz0123456789_") ||
+		    str_is(p->field[i], "confidence") || profile_has_field(&before, p->field[i]))
+			REFUSE(r,
+			       "fields[%d]: give each its own name of 1 to %d characters of a-z 0-9 _, "
+			       "not \"confidence\"",
+			       i, FIELD_BYTES_MAX);
+	}
+	for (int lang = 0; lang < N_LANGUAGES; lang++)
+		for (int role = 0; role < N_ROLES; role++)
+			check_form(r, p, (enum language)lang, (enum role)role);
+	for (int i = 0; i < p->n_check; i++)
+		if (p->check[i].field.p && !profile_has_field(p, p->check[i].field))
+			REFUSE(r, "checks[%d].field: there is no \"%.*s\" among the fields", i,
+			       STR_ARG(p->check[i].field));
+}
+
 /* Who judges: another model than the writer's, or in mode reflect the same. */
 static void check_judge(const struct reader *r, const struct profile *p)
 {
@@ -512,10 +558,14 @@ static void read_all(const struct reader *r, const struct json *o, struct profil
 	read_prompts(r, o, out);
 	out->category = read_texts(r, o, "categories", 1, &out->n_category);
 	out->constraint = read_texts(r, o, "constraints", 0, &out->n_constraint);
+	if (json_get(o, "fields"))
+		out->field = read_texts(r, o, "fields", 1, &out->n_field);
 	read_checks(r, o, out);
+	out->tool = tools_read(r->a, json_get(o, "tools"), &out->n_tool, r->faults);
+	if (r->faults->n == n_before)
+		check_fields(r, out);
 	if (r->faults->n == n_before)
 		check_rules(r, o, out);
-	form_make(r->a, out);
 }
 
 /* Another text of the same meaning would have another hash. */

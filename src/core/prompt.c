@@ -92,12 +92,17 @@ static void put_schema(struct rendering *r)
 	say(r,
 	    "Your whole reply is exactly one JSON object that fits this JSON Schema, with nothing before or after it",
 	    "返答全体は、次の JSON Schema に合う JSON オブジェクトちょうど一つとし、その前後に何も書かないこと");
-	if (r->want == WANT_CONFIDENT_TEXT)
+	if (r->profile->n_field && r->role != ROLE_CRITIC)
+		say(r, "; each part of the text stands under its name",
+		    "。本文の各部分を、それぞれの名前の下に書くこと");
+	else if (r->role != ROLE_CRITIC)
+		say(r, "; `text` is the text itself", "。`text` は本文そのものとする");
+	if (r->profile->gate && r->role == ROLE_GENERATOR)
 		say(r,
-		    "; `text` is the text itself, `confidence` from 0 to 1 tells how sure you are that it keeps every constraint",
-		    "。`text` は本文そのもの、`confidence` は本文がすべての条件を満たしているという確信の度合い（0 から 1）とする");
+		    "; `confidence` from 0 to 1 tells how sure you are that it keeps every constraint",
+		    "。`confidence` は本文がすべての条件を満たしているという確信の度合い（0 から 1）とする");
 	buf_puts(r->out, ":\n");
-	buf_str(r->out, form_schema(r->profile, r->want, DIALECT_FULL));
+	form_schema(r->profile, r->role, DIALECT_FULL, r->out);
 }
 
 /* --- what stands for the job's variables --- */
@@ -134,6 +139,8 @@ static void put_phrases(struct rendering *r, const struct check *check, int n, b
 {
 	for (int i = 0; i < n; i++) {
 		put_item(r, first && i == 0);
+		buf_str(r->out, check[i].field);
+		buf_puts(r->out, check[i].field.p ? ": " : "");
 		check[i].type->phrase(check[i].args, r->job, r->japanese, r->out);
 	}
 }
@@ -181,40 +188,92 @@ static void put_sources(struct rendering *r)
 
 static void put_draft(struct rendering *r)
 {
-	put_fenced(r, r->parts->draft);
-}
+	if (!r->parts->n_field)
+		put_fenced(r, r->parts->draft);
+	for (int i = 0; i < r->parts->n_field; i++) {
+		const struct field *f = &r->parts->field[i];
 
-static int count_red(const struct prompt_parts *parts)
-{
-	int n = 0;
-
-	for (int i = 0; i < parts->n_result; i++)
-		n += !parts->result[i].ok;
-	return n;
-}
-
-/* Evidence for the critic: what the machine found wrong. */
-static void put_checks(struct rendering *r)
-{
-	const struct prompt_parts *parts = r->parts;
-	bool first = true;
-
-	if (count_red(parts) == 0) {
-		say(r, "All checks are green.", "すべてのチェックに合格しています。");
-		return;
+		buf_printf(r->out, "%s%.*s:\n", i ? "\n" : "", STR_ARG(f->name));
+		put_fenced(r, field_text(f, r->parts->draft));
 	}
-	open_fence(r);
-	for (int i = 0; i < parts->n_result; i++) {
-		const struct check_result *result = &parts->result[i];
+}
+
+static void put_red_checks(struct rendering *r, bool *first)
+{
+	for (int i = 0; i < r->parts->n_result; i++) {
+		const struct check_result *result = &r->parts->result[i];
 		if (result->ok)
 			continue;
-		put_item(r, first);
-		first = false;
+		put_item(r, *first);
+		*first = false;
 		buf_printf(r->out, "%.*s (%sseverity %" PRId64 "): ", STR_ARG(result->check->name),
 			   result->check->hard ? "hard, " : "", result->check->severity);
 		buf_str(r->out, result->detail);
 	}
+}
+
+static void put_finding(struct rendering *r, const struct issue *issue, bool *first)
+{
+	put_item(r, *first);
+	*first = false;
+	buf_str(r->out, issue->category);
+	buf_printf(r->out, " (severity %" PRId64 "): ", issue->severity);
+	buf_str(r->out, issue->suggestion);
+	if (!issue->snippet.n)
+		return;
+	buf_puts(r->out, "\n  snippet: ");
+	buf_str(r->out, issue->snippet);
+}
+
+/* The i-th examination, if it is of the draft shown. */
+static const struct critique *examination(const struct rendering *r, int i)
+{
+	const struct critique *e = &r->parts->examination[i];
+
+	return e->draft_no == r->parts->draft_no ? e : NULL;
+}
+
+/* The tools are the profile's, so their names are ours. */
+static void put_tools_content(struct rendering *r)
+{
+	const struct critique *e;
+	int n = 0;
+
+	for (int i = 0; i < r->parts->n_examination; i++) {
+		if (!(e = examination(r, i)) || e->n_issue)
+			continue;
+		if (n++ == 0)
+			say(r, "\nTools that found nothing: ", "\n指摘のなかったツール: ");
+		else
+			buf_puts(r->out, ", ");
+		buf_str(r->out, e->tool);
+	}
+}
+
+/* Evidence for the critic: what machines found wrong, and which looked and found nothing. */
+static void put_checks(struct rendering *r)
+{
+	const struct prompt_parts *parts = r->parts;
+	const struct critique *e;
+	bool first = true;
+	int n = parts->n_result;
+
+	for (int i = 0; i < parts->n_result; i++)
+		n -= parts->result[i].ok;
+	for (int i = 0; i < parts->n_examination; i++)
+		n += (e = examination(r, i)) ? e->n_issue : 0;
+	if (n == 0) {
+		say(r, "All checks are green.", "すべてのチェックに合格しています。");
+		put_tools_content(r);
+		return;
+	}
+	open_fence(r);
+	put_red_checks(r, &first);
+	for (int i = 0; i < parts->n_examination; i++)
+		for (int k = 0; (e = examination(r, i)) && k < e->n_issue; k++)
+			put_finding(r, &e->issue[k], &first);
 	close_fence(r);
+	put_tools_content(r);
 }
 
 static void put_issues(struct rendering *r)
@@ -413,6 +472,13 @@ static void render_user(struct rendering *r, int call_no, struct str text)
 	}
 }
 
+void prompt_release(struct prompt *p)
+{
+	buf_release(&p->system);
+	buf_release(&p->user);
+	buf_release(&p->schema);
+}
+
 void prompt_write(const struct profile *profile, const struct job *job, enum role role, int call_no,
 		  const struct prompt_parts *parts, struct prompt *out)
 {
@@ -427,7 +493,7 @@ void prompt_write(const struct profile *profile, const struct job *job, enum rol
 	if (!split(profile->prompt[job->language][role], &system, &user))
 		BUG("a template of %s without its separator", role_name(role));
 	out->want = r.want;
-	out->schema = form_schema(profile, r.want, wire_dialect(&profile->model[role]));
+	form_schema(profile, role, wire_dialect(&profile->model[role]), &out->schema);
 	r.out = &out->system;
 	render(&r, system);
 	r.out = &out->user;

@@ -3,12 +3,16 @@
 /* 0: the profile names none. */
 static int64_t named_ms(const struct profile *p, const struct limits *job, enum role role)
 {
+	if (role == ROLE_TOOL)
+		return 0;
 	return p->role_ms[role] * job->active_ms / p->limits.active_ms;
 }
 
 static int64_t needed_ms(const struct profile *p, const struct limits *job, enum role role)
 {
-	return p->role_ms[role] ? named_ms(p, job, role) : job->active_ms / (4 * job->iterations);
+	const int64_t ms = named_ms(p, job, role);
+
+	return ms ? ms : job->active_ms / (4 * job->iterations);
 }
 
 /* For what must follow. */
@@ -31,5 +35,5 @@ int64_t role_time_end_ms(const struct profile *p, const struct limits *job, enum
 	const int64_t end_ms = job->active_ms - held_back_ms(p, job, role);
 	const int64_t own_ms = named_ms(p, job, role);
 
-	return p->role_ms[role] && now_ms + own_ms < end_ms ? now_ms + own_ms : end_ms;
+	return own_ms && now_ms + own_ms < end_ms ? now_ms + own_ms : end_ms;
 }

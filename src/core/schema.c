@@ -1,281 +1,307 @@
 #include "schema_tree.h"
 
-#include <float.h>
 #include <inttypes.h>
-#include <math.h>
+#include <stdlib.h>
 
-_Static_assert(LDBL_MANT_DIG >= 63, "long double must hold every int64_t");
+enum { TOLD_BYTES_MAX = 4 << 10, FAULTS_MAX = 5, BRANCH_BYTES_MAX = 200, BRANCHES_TOLD = 3 };
+enum { VISIT_WORK = 300, LOOK_WORK = 2, FIND_WORK = 50 /* for each name of a schema */ };
+enum { NAMES_BYTES_MAX = 300 };
 
-/* How much of a pointer, and of each key in it, a message shows. */
-enum { POINTER_BYTES = 200, KEY_BYTES = 64 };
+static void check(struct checker *, const struct place *, const struct schema *,
+		  const struct json *);
 
-struct checker {
-	const char *given; /* a member of the outermost object that may be missing; NULL: none */
-	struct err *err;
+/* Whether @value fits; why not is told to @told, if not NULL. Undecided: false, and the run knows. */
+static bool fits(struct checker *c, const struct place *at, const struct schema *schema,
+		 const struct json *value, struct buf *told)
+{
+	struct checker in = *c;
+
+	in.n_left = 1;
+	in.fault = SCHEMA_FITS;
+	in.told = told;
+	check(&in, at, schema, value);
+	return in.fault == SCHEMA_FITS && !schema_done(&in);
+}
+
+/* --- arrays --- */
+
+struct normal_item {
+	struct str normal;
+	size_t i;
 };
 
-static void put_place(const struct place *at, struct buf *out)
+static int by_normal(const void *a, const void *b)
 {
-	if (!at->up) {
-		buf_putc(out, '#');
-		return;
+	const struct normal_item *x = a, *y = b;
+	int order = str_cmp(x->normal, y->normal);
+
+	return order ? order : (x->i > y->i) - (x->i < y->i);
+}
+
+static void check_unique(struct checker *c, const struct place *at, const struct json *array)
+{
+	struct arena *a = arena_new();
+	size_t n = json_size(array), n_item = 0;
+	struct normal_item *item = arena_array(a, struct normal_item, n);
+	struct buf normal = BUF(NORMAL_BYTES_MAX);
+
+	while (n_item < n && schema_normal(c, json_item(array, n_item), &normal)) {
+		item[n_item] = (struct normal_item){arena_str(a, buf_view(&normal)), n_item};
+		n_item++;
+		buf_clear(&normal);
 	}
-	put_place(at->up, out);
-	if (!at->key.p) {
-		buf_printf(out, "/%zu", at->i);
-		return;
-	}
-	struct str key = str_cut(at->key, KEY_BYTES);
-	buf_putc(out, '/');
-	for (size_t i = 0; i < key.n; i++)
-		if (key.p[i] == '~' || key.p[i] == '/')
-			buf_puts(out, key.p[i] == '~' ? "~0" : "~1");
-		else
-			buf_putc(out, key.p[i]);
-	if (key.n < at->key.n)
-		buf_puts(out, "..");
+	qsort(item, n_item, sizeof(*item), by_normal);
+	for (size_t i = 1; i < n_item; i++)
+		if (str_eq(item[i - 1].normal, item[i].normal)) {
+			schema_tell(c, at, SCHEMA_RANGE,
+				    "items %zu and %zu are equal, all must differ", item[i - 1].i,
+				    item[i].i);
+			break;
+		}
+	buf_release(&normal);
+	arena_free(a);
 }
 
-void place_show(const struct place *at, struct err *err)
-{
-	struct buf pointer = BUF(16 << 10);
-
-	put_place(at, &pointer);
-	struct str shown = str_cut(buf_view(&pointer), POINTER_BYTES);
-	err_at(err, "%.*s%s: ", STR_ARG(shown), shown.n < pointer.n ? ".." : "");
-	buf_release(&pointer);
-}
-
-struct literal literal_of(const struct json *value)
-{
-	struct literal out = {.kind = json_kind(value)};
-
-	switch (out.kind) {
-	case JSON_BOOL:
-		out.number = json_bool(value);
-		break;
-	case JSON_INT:
-		out.number = json_int(value);
-		break;
-	case JSON_DOUBLE:
-		out.kind = JSON_INT;
-		out.number = json_double(value);
-		break;
-	case JSON_STRING:
-		out.text = json_str(value);
-		break;
-	default:
-		break;
-	}
-	return out;
-}
-
-static bool is_among(const struct literals *literals, const struct json *value)
-{
-	struct literal l = literal_of(value);
-
-	for (size_t i = 0; i < literals->n; i++) {
-		const struct literal *m = &literals->literal[i];
-		if (l.kind == m->kind && l.number == m->number && str_eq(l.text, m->text))
-			return true;
-	}
-	return literals->n == 0;
-}
-
-static enum schema_fault literal_fault(const struct literals *literals, struct err *err)
-{
-	struct buf list = BUF(300);
-
-	for (size_t i = 0; i < literals->n; i++) {
-		const struct literal *l = &literals->literal[i];
-		buf_puts(&list, i ? ", " : "");
-		if (l->kind == JSON_STRING)
-			buf_printf(&list, "\"%.*s\"", STR_ARG(l->text));
-		else if (l->kind == JSON_INT)
-			buf_printf(&list, "%.17Lg", l->number);
-		else
-			buf_puts(&list, l->kind == JSON_NULL ? "null"
-					: l->number != 0     ? "true"
-							     : "false");
-	}
-	(void)err_set(err, ST_INVALID, "must be %s%.*s", literals->n > 1 ? "one of " : "",
-		      STR_ARG(buf_view(&list)));
-	buf_release(&list);
-	return SCHEMA_RANGE;
-}
-
-static bool has_type(unsigned types, const struct json *value)
-{
-	enum json_kind kind = json_kind(value);
-
-	if (types & 1U << kind)
-		return true;
-	return kind == JSON_DOUBLE && types & 1U << JSON_INT &&
-	       trunc(json_double(value)) == json_double(value);
-}
-
-static enum schema_fault type_fault(unsigned types, const struct json *value, struct err *err)
-{
-	struct buf list = BUF(100);
-
-	for (enum json_kind kind = JSON_NULL; kind <= JSON_OBJECT; kind++) {
-		bool in_number = kind == JSON_INT && types & 1U << JSON_DOUBLE;
-		if (types & 1U << kind && !in_number)
-			buf_printf(&list, "%s%s", list.n ? " or " : "", json_kind_name(kind));
-	}
-	(void)err_set(err, ST_INVALID, "is %s, must be %.*s", json_kind_name(json_kind(value)),
-		      STR_ARG(buf_view(&list)));
-	buf_release(&list);
-	return SCHEMA_TYPE;
-}
-
-static enum schema_fault count_fault(size_t count, int64_t min, int64_t max, const char *what,
-				     struct err *err)
-{
-	int64_t n = (int64_t)count;
-
-	if (n < min)
-		return ERR_SET(err, SCHEMA_RANGE, "has %" PRId64 " %s, must have at least %" PRId64,
-			       n, what, min);
-	if (n > max)
-		return ERR_SET(err, SCHEMA_RANGE, "has %" PRId64 " %s, must have at most %" PRId64,
-			       n, what, max);
-	return SCHEMA_FITS;
-}
-
-static enum schema_fault number_fault(const struct schema *schema, const struct json *value,
-				      struct err *err)
-{
-	long double number = literal_of(value).number;
-
-	if (number < schema->minimum)
-		return ERR_SET(err, SCHEMA_RANGE, "must be at least %.17Lg", schema->minimum);
-	if (number > schema->maximum)
-		return ERR_SET(err, SCHEMA_RANGE, "must be at most %.17Lg", schema->maximum);
-	return SCHEMA_FITS;
-}
-
-static size_t code_points(struct str s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s.n; i++)
-		n += ((unsigned char)s.p[i] & 0xC0) != 0x80;
-	return n;
-}
-
-/* The value itself, without what is in it. */
-static enum schema_fault check_alone(const struct schema *schema, const struct json *value,
-				     struct err *err)
-{
-	if (!has_type(schema->types, value))
-		return type_fault(schema->types, value, err);
-	if (!is_among(&schema->choice, value))
-		return literal_fault(&schema->choice, err);
-	if (!is_among(&schema->constant, value))
-		return literal_fault(&schema->constant, err);
-	switch (json_kind(value)) {
-	case JSON_STRING:
-		return count_fault(code_points(json_str(value)), schema->min_length,
-				   schema->max_length, "characters", err);
-	case JSON_INT:
-	case JSON_DOUBLE:
-		return number_fault(schema, value, err);
-	case JSON_ARRAY:
-		return count_fault(json_size(value), schema->min_items, schema->max_items, "items",
-				   err);
-	case JSON_OBJECT:
-		return count_fault(json_size(value), 0, schema->max_properties, "members", err);
-	default:
-		return SCHEMA_FITS;
-	}
-}
-
-static enum schema_fault check(const struct checker *, const struct place *, const struct schema *,
-			       const struct json *);
-
-static enum schema_fault check_items(const struct checker *c, const struct place *at,
-				     const struct schema *schema, const struct json *array)
+static void check_contains(struct checker *c, const struct place *at, const struct schema *schema,
+			   const struct json *array)
 {
 	struct place in = {.up = at};
-	enum schema_fault fault = SCHEMA_FITS;
+	int64_t n = 0;
 
-	if (schema->items)
-		for (; in.i < json_size(array) && fault == SCHEMA_FITS; in.i++)
-			fault = check(c, &in, schema->items, json_item(array, in.i));
-	return fault;
+	for (; in.i < json_size(array) && !schema_done(c); in.i++)
+		n += fits(c, &in, schema->contains, json_item(array, in.i), NULL);
+	if (n < schema->min_contains || n > schema->max_contains)
+		schema_tell(c, at, SCHEMA_RANGE,
+			    "has %" PRId64 " items of the kind wanted by `contains`, must have at "
+			    "%s %" PRId64,
+			    n, n < schema->min_contains ? "least" : "most",
+			    n < schema->min_contains ? schema->min_contains : schema->max_contains);
 }
 
-static enum schema_fault unknown_fault(const struct checker *c, const struct place *at,
-				       const struct properties *known)
+static void check_items(struct checker *c, const struct place *at, const struct schema *schema,
+			const struct json *array)
 {
-	struct buf list = BUF(300);
+	struct place in = {.up = at};
 
-	for (size_t i = 0; i < known->n; i++)
-		buf_printf(&list, "%s%.*s", i ? ", " : "", STR_ARG(known->property[i].name));
-	(void)err_set(c->err, ST_INVALID, "is not known, must be one of %.*s",
-		      STR_ARG(buf_view(&list)));
+	for (; in.i < json_size(array) && !schema_done(c); in.i++) {
+		const struct schema *item =
+			in.i < schema->prefix.n ? schema->prefix.schema[in.i] : schema->items;
+		if (!item)
+			break;
+		check(c, &in, item, json_item(array, in.i));
+	}
+	if (schema->contains)
+		check_contains(c, at, schema, array);
+	if (schema->unique)
+		check_unique(c, at, array);
+}
+
+/* --- objects --- */
+
+static void tell_unknown(struct checker *c, const struct place *at, const struct properties *known)
+{
+	struct buf list = BUF(NAMES_BYTES_MAX);
+
+	for (size_t i = 0; i < known->schemas.n; i++)
+		buf_printf(&list, "%s%.*s", i ? ", " : "", STR_ARG(known->name[i]));
+	schema_tell(c, at, SCHEMA_UNKNOWN, "is not known%s%.*s",
+		    known->schemas.n ? ", must be one of " : "", STR_ARG(buf_view(&list)));
 	buf_release(&list);
-	place_show(at, c->err);
-	return SCHEMA_UNKNOWN;
 }
 
-static enum schema_fault check_member(const struct checker *c, const struct place *at,
-				      const struct schema *schema, const struct json *value)
+static const struct schema *property_named(const struct properties *properties, struct str name)
 {
-	for (size_t i = 0; i < schema->properties.n; i++)
-		if (str_eq(schema->properties.property[i].name, at->key))
-			return check(c, at, schema->properties.property[i].schema, value);
-	if (schema->rest.refused)
-		return unknown_fault(c, at, &schema->properties);
-	return schema->rest.schema ? check(c, at, schema->rest.schema, value) : SCHEMA_FITS;
+	for (size_t i = 0; i < properties->schemas.n; i++)
+		if (str_eq(properties->name[i], name))
+			return properties->schemas.schema[i];
+	return NULL;
 }
 
-static enum schema_fault check_members(const struct checker *c, const struct place *at,
-				       const struct schema *schema, const struct json *object)
+/* A name is a value, too: as such it is a text in quotes. */
+static void check_name(struct checker *c, const struct place *at, const struct schema *schema)
+{
+	struct buf quoted = BUF(NORMAL_BYTES_MAX), why = BUF(BRANCH_BYTES_MAX);
+	struct json_out out = {.buf = &quoted};
+	struct json *name;
+
+	json_put_str(&out, NULL, at->key);
+	if (json_read(buf_view(&quoted), &name, NULL) != JSON_FINE)
+		BUG("a key is no string");
+	if (!fits(c, at, schema, name, &why))
+		schema_tell(c, at, SCHEMA_RANGE, "has a name that does not fit (%.*s)",
+			    STR_ARG(buf_view(&why)));
+	json_free(name);
+	buf_release(&quoted);
+	buf_release(&why);
+}
+
+static void check_member(struct checker *c, const struct place *at, const struct schema *schema,
+			 const struct json *value)
+{
+	const struct schema *own = property_named(&schema->properties, at->key);
+	bool known = own;
+
+	if (own)
+		check(c, at, own, value);
+	for (size_t i = 0; i < schema->matching.n && !schema_done(c); i++)
+		if (schema_matches(c, &schema->matching.matched[i].rule, at->key)) {
+			known = true;
+			check(c, at, schema->matching.matched[i].schema, value);
+		}
+	if (!known && schema->rest && schema->rest->refuses_all)
+		tell_unknown(c, at, &schema->properties);
+	else if (!known && schema->rest)
+		check(c, at, schema->rest, value);
+}
+
+static void check_wanted(struct checker *c, const struct place *at, const struct names *wanted,
+			 const struct json *object, struct str because)
+{
+	struct place in = {.up = at};
+
+	if (!schema_afford(c, FIND_WORK * (int64_t)wanted->n))
+		return;
+	for (size_t i = 0; i < wanted->n; i++) {
+		in.key = wanted->name[i];
+		bool given = !at->up && c->given && str_is(in.key, c->given);
+		if (given || json_get(object, in.key.p))
+			continue;
+		if (because.p)
+			schema_tell(c, &in, SCHEMA_MISSING, "is missing, where \"%.*s\" is given",
+				    STR_ARG(because));
+		else
+			schema_tell(c, &in, SCHEMA_MISSING, "is missing");
+	}
+}
+
+static void check_members(struct checker *c, const struct place *at, const struct schema *schema,
+			  const struct json *object)
 {
 	struct place in = {.up = at};
 	const struct json *value;
 
-	for (size_t i = 0; json_member(object, i, &in.key, &value); i++) {
-		enum schema_fault fault = check_member(c, &in, schema, value);
-		if (fault != SCHEMA_FITS)
-			return fault;
+	for (size_t i = 0; !schema_done(c) && json_member(object, i, &in.key, &value); i++) {
+		if (!schema_afford(c, LOOK_WORK * (int64_t)schema->properties.schemas.n))
+			return;
+		if (schema->names)
+			check_name(c, &in, schema->names);
+		check_member(c, &in, schema, value);
 	}
-	for (size_t i = 0; i < schema->required.n; i++) {
-		in.key = schema->required.name[i];
-		bool given = !at->up && c->given && str_is(in.key, c->given);
-		if (!given && !json_get(object, in.key.p)) {
-			(void)err_set(c->err, ST_INVALID, "is missing");
-			place_show(&in, c->err);
-			return SCHEMA_MISSING;
-		}
+	check_wanted(c, at, &schema->required, object, (struct str){NULL, 0});
+	if (!schema_afford(c, FIND_WORK * (int64_t)schema->dependents.n))
+		return;
+	for (size_t i = 0; i < schema->dependents.n; i++) {
+		const struct dependent *d = &schema->dependents.dependent[i];
+		if (json_get(object, d->name.p))
+			check_wanted(c, at, &d->wants, object, d->name);
 	}
-	return SCHEMA_FITS;
 }
 
-static enum schema_fault check(const struct checker *c, const struct place *at,
-			       const struct schema *schema, const struct json *value)
-{
-	enum schema_fault fault = schema->ref ? check(c, at, schema->ref, value) : SCHEMA_FITS;
+/* --- the same value again --- */
 
-	if (fault != SCHEMA_FITS)
-		return fault;
-	fault = check_alone(schema, value, c->err);
-	if (fault != SCHEMA_FITS)
-		place_show(at, c->err);
-	else if (json_kind(value) == JSON_ARRAY)
-		fault = check_items(c, at, schema, value);
+/* anyOf and oneOf. */
+static void check_branches(struct checker *c, const struct place *at,
+			   const struct schemas *branches, bool only_one, const struct json *value)
+{
+	struct buf why = BUF(TOLD_BYTES_MAX);
+	size_t n = 0;
+
+	for (size_t i = 0; i < branches->n && n < (only_one ? 2 : 1) && !schema_done(c); i++) {
+		struct buf told = BUF(BRANCH_BYTES_MAX);
+		if (fits(c, at, branches->schema[i], value, &told))
+			n++;
+		else if (i < BRANCHES_TOLD)
+			buf_printf(&why, "%s%.*s", i ? " | " : "", STR_ARG(buf_view(&told)));
+		buf_release(&told);
+	}
+	if (n == 0)
+		schema_tell(c, at, SCHEMA_RANGE, "fits none of the %zu schemas of `%s` (%.*s)",
+			    branches->n, only_one ? "oneOf" : "anyOf", STR_ARG(buf_view(&why)));
+	else if (n == 2)
+		schema_tell(c, at, SCHEMA_RANGE, "fits more than one schema of `oneOf`");
+	buf_release(&why);
+}
+
+static void check_again(struct checker *c, const struct place *at, const struct schema *schema,
+			const struct json *value)
+{
+	for (size_t i = 0; i < schema->all_of.n; i++)
+		check(c, at, schema->all_of.schema[i], value);
+	if (schema->any_of.n)
+		check_branches(c, at, &schema->any_of, false, value);
+	if (schema->one_of.n)
+		check_branches(c, at, &schema->one_of, true, value);
+	if (schema->negated && fits(c, at, schema->negated, value, NULL))
+		schema_tell(c, at, SCHEMA_RANGE, "fits the schema of `not`");
+	if (schema->condition) {
+		const struct schema *then = fits(c, at, schema->condition, value, NULL)
+						    ? schema->consequence
+						    : schema->alternative;
+		if (then)
+			check(c, at, then, value);
+	}
+	const struct properties *dependent = &schema->dependent_schemas;
+	if (!schema_afford(c, FIND_WORK * (int64_t)dependent->schemas.n))
+		return;
+	for (size_t i = 0; i < dependent->schemas.n; i++)
+		if (json_get(value, dependent->name[i].p))
+			check(c, at, dependent->schemas.schema[i], value);
+}
+
+static void check(struct checker *c, const struct place *at, const struct schema *schema,
+		  const struct json *value)
+{
+	if (!schema_afford(c, VISIT_WORK))
+		return;
+	if (schema->refuses_all) {
+		schema_tell(c, at, SCHEMA_RANGE, "must not be there");
+		return;
+	}
+	if (schema->ref)
+		check(c, at, schema->ref, value);
+	if (schema_done(c) || !schema_check_alone(c, at, schema, value))
+		return;
+	if (json_kind(value) == JSON_ARRAY)
+		check_items(c, at, schema, value);
 	else if (json_kind(value) == JSON_OBJECT)
-		fault = check_members(c, at, schema, value);
-	return fault;
+		check_members(c, at, schema, value);
+	check_again(c, at, schema, value);
+}
+
+static enum schema_fault run(struct checker *c, const struct schema *schema,
+			     const struct json *value)
+{
+	const struct place at = {0};
+
+	check(c, &at, schema, value);
+	if (!c->run->undecided.text[0])
+		return c->fault;
+	buf_clear(c->told);
+	buf_printf(c->told, "could not be decided: %s", c->run->undecided.text);
+	return SCHEMA_UNDECIDED;
 }
 
 enum schema_fault schema_check(const struct schema *schema, const struct json *value,
 			       const char *given, struct err *err)
 {
-	const struct checker c = {given, err};
-	const struct place at = {0};
+	struct schema_run unlimited = {.work_max = INT64_MAX};
+	struct buf told = BUF(TOLD_BYTES_MAX);
+	struct checker c = {&unlimited, given, "#", 1, SCHEMA_FITS, &told};
+	enum schema_fault fault = run(&c, schema, value);
 
-	return check(&c, &at, schema, value);
+	if (fault != SCHEMA_FITS)
+		(void)err_set(err, ST_INVALID, "%.*s", STR_ARG(buf_view(&told)));
+	buf_release(&told);
+	return fault;
+}
+
+enum schema_fault schema_check_all(const struct schema *schema, const struct json *value,
+				   int64_t *work, int64_t work_max, struct buf *told)
+{
+	struct schema_run limited = {.work = *work, .work_max = work_max};
+	struct checker c = {&limited, NULL, "", FAULTS_MAX, SCHEMA_FITS, told};
+	enum schema_fault fault = run(&c, schema, value);
+
+	*work = limited.work;
+	return fault;
 }

@@ -1,13 +1,14 @@
+#include "schema_pattern.h"
 #include "schema_tree.h"
 
-#include <math.h>
+enum { RULE_BYTES_MAX = 64 << 10, SHOWN_BYTES_MAX = 300 };
+#define COUNT_MAX 9007199254740992.0 /* 2^53: a double counts so far */
 
 struct reader {
 	struct arena *a;
 	struct err *err;
-	const struct schema *root;
-	const struct json *defs; /* members of the root's $defs.. */
-	struct schema *def;	 /* ..compiled, in the same order */
+	struct schema_node *node; /* the latest */
+	struct schema_ref *ref;	  /* the latest */
 };
 
 /* Reads one keyword's value into the field of a struct schema that @field points to. */
@@ -19,7 +20,7 @@ static bool compile(struct reader *, const struct place *, const struct json *, 
 static bool refuse(struct reader *r, const struct place *at, const char *fits)
 {
 	(void)err_set(r->err, ST_INVALID, "must be %s", fits);
-	place_show(at, r->err);
+	place_show(at, "#", r->err);
 	return false;
 }
 
@@ -29,9 +30,8 @@ static bool read_note(struct reader *r, const struct place *at, const struct jso
 	return true;
 }
 
-/* Deeper in, these would change what a $ref means. */
-static bool read_root_note(struct reader *r, const struct place *at, const struct json *value,
-			   void *field)
+/* Deeper in, it would change what a $ref means. */
+static bool read_id(struct reader *r, const struct place *at, const struct json *value, void *field)
 {
 	return at->up->up ? refuse(r, at, "in the outermost schema only") : true;
 }
@@ -42,46 +42,22 @@ static bool read_dialect(struct reader *r, const struct place *at, const struct 
 	if (json_kind(value) != JSON_STRING ||
 	    !str_is(json_str(value), "https://json-schema.org/draft/2020-12/schema"))
 		return refuse(r, at, "\"https://json-schema.org/draft/2020-12/schema\"");
-	return read_root_note(r, at, value, field);
-}
-
-static bool read_defs(struct reader *r, const struct place *at, const struct json *value,
-		      void *field)
-{
-	struct place in = {.up = at};
-	const struct json *schema;
-
-	if (at->up->up)
-		return read_root_note(r, at, value, field);
-	if (json_kind(value) != JSON_OBJECT)
-		return refuse(r, at, "an object of schemas");
-	for (size_t i = 0; json_member(value, i, &in.key, &schema); i++) {
-		if (!compile(r, &in, schema, &r->def[i]))
-			return false;
-	}
-	return true;
+	return read_id(r, at, value, field);
 }
 
 static bool read_ref(struct reader *r, const struct place *at, const struct json *value,
 		     void *field)
 {
-	static const char defs[] = "#/$defs/";
-	const struct schema **ref = field;
-	struct str target = json_kind(value) == JSON_STRING ? json_str(value) : STR_OF("");
-	const struct json *unused;
-	struct str name;
+	struct schema_ref *ref = arena_alloc(r->a, sizeof(*ref));
+	struct err place = {""};
 
-	if (str_is(target, "#")) {
-		*ref = r->root;
-		return true;
-	}
-	if (str_starts(target, defs) && r->defs)
-		for (size_t i = 0; json_member(r->defs, i, &name, &unused); i++)
-			if (str_eq(name, str_sub(target, sizeof(defs) - 1, target.n))) {
-				*ref = &r->def[i];
-				return true;
-			}
-	return refuse(r, at, "\"#\" or \"#/$defs/NAME\", a name that is there");
+	if (json_kind(value) != JSON_STRING || !str_starts(json_str(value), "#"))
+		return refuse(r, at, "a place in this schema: \"#\" or \"#/$defs/NAME\"");
+	place_show(at, "#", &place);
+	*ref = (struct schema_ref){json_str(value), field, arena_str(r->a, str_c(place.text)),
+				   r->ref};
+	r->ref = ref;
+	return true;
 }
 
 static unsigned types_named(const struct json *name)
@@ -113,11 +89,30 @@ static bool read_types(struct reader *r, const struct place *at, const struct js
 static bool read_schema(struct reader *r, const struct place *at, const struct json *value,
 			void *field)
 {
-	const struct schema **out = field;
-	struct schema *schema = arena_alloc(r->a, sizeof(*schema));
+	struct schema **out = field;
+	struct schema_node *node = arena_alloc(r->a, sizeof(*node));
 
-	*out = schema;
-	return compile(r, at, value, schema);
+	*out = arena_alloc(r->a, sizeof(**out));
+	*node = (struct schema_node){value, *out, r->node};
+	r->node = node;
+	return compile(r, at, value, *out);
+}
+
+static bool read_schemas(struct reader *r, const struct place *at, const struct json *value,
+			 void *field)
+{
+	struct schemas *schemas = field;
+	struct place in = {.up = at};
+
+	if (json_kind(value) != JSON_ARRAY || json_size(value) == 0)
+		return refuse(r, at, "an array of at least one schema");
+	*schemas = (struct schemas){arena_array(r->a, struct schema *, json_size(value)),
+				    json_size(value)};
+	for (; in.i < schemas->n; in.i++) {
+		if (!read_schema(r, &in, json_item(value, in.i), &schemas->schema[in.i]))
+			return false;
+	}
+	return true;
 }
 
 static bool read_properties(struct reader *r, const struct place *at, const struct json *value,
@@ -126,21 +121,71 @@ static bool read_properties(struct reader *r, const struct place *at, const stru
 	struct properties *properties = field;
 	struct place in = {.up = at};
 	const struct json *schema;
+	size_t n = json_size(value);
 
 	if (json_kind(value) != JSON_OBJECT)
 		return refuse(r, at, "an object of schemas");
-	struct property *property = arena_array(r->a, struct property, json_size(value));
+	*properties = (struct properties){{arena_array(r->a, struct schema *, n), n},
+					  arena_array(r->a, struct str, n)};
 	for (size_t i = 0; json_member(value, i, &in.key, &schema); i++) {
-		property[i].name = arena_str(r->a, in.key);
-		if (!read_schema(r, &in, schema, &property[i].schema))
+		properties->name[i] = arena_str(r->a, in.key);
+		if (!read_schema(r, &in, schema, &properties->schemas.schema[i]))
 			return false;
 	}
-	*properties = (struct properties){property, json_size(value)};
 	return true;
 }
 
-static bool read_required(struct reader *r, const struct place *at, const struct json *value,
+static bool read_defs(struct reader *r, const struct place *at, const struct json *value,
+		      void *field)
+{
+	struct properties unused;
+
+	return read_properties(r, at, value, &unused);
+}
+
+static bool compile_rule(struct reader *r, const struct place *at, struct str text,
+			 struct rule *out)
+{
+	struct buf written = BUF(RULE_BYTES_MAX);
+
+	out->text = arena_str(r->a, text);
+	bool fine = schema_pattern_write(text, &written, r->err) == ST_OK &&
+		    regex_compile(r->a, buf_view(&written), &out->regex, r->err) == ST_OK;
+	buf_release(&written);
+	if (!fine)
+		place_show(at, "#", r->err);
+	return fine;
+}
+
+static bool read_rule(struct reader *r, const struct place *at, const struct json *value,
+		      void *field)
+{
+	if (json_kind(value) != JSON_STRING || json_str(value).n > REGEX_PATTERN_BYTES_MAX)
+		return refuse(r, at, "a string of at most 4096 bytes");
+	return compile_rule(r, at, json_str(value), field);
+}
+
+static bool read_matching(struct reader *r, const struct place *at, const struct json *value,
 			  void *field)
+{
+	struct matching *matching = field;
+	struct place in = {.up = at};
+	const struct json *schema;
+
+	if (json_kind(value) != JSON_OBJECT)
+		return refuse(r, at, "an object of schemas");
+	struct matched *matched = arena_array(r->a, struct matched, json_size(value));
+	for (size_t i = 0; json_member(value, i, &in.key, &schema); i++) {
+		if (!compile_rule(r, &in, in.key, &matched[i].rule) ||
+		    !read_schema(r, &in, schema, &matched[i].schema))
+			return false;
+	}
+	*matching = (struct matching){matched, json_size(value)};
+	return true;
+}
+
+static bool read_names(struct reader *r, const struct place *at, const struct json *value,
+		       void *field)
 {
 	struct names *names = field;
 
@@ -156,74 +201,117 @@ static bool read_required(struct reader *r, const struct place *at, const struct
 	return true;
 }
 
-static bool read_rest(struct reader *r, const struct place *at, const struct json *value,
-		      void *field)
+static bool read_dependents(struct reader *r, const struct place *at, const struct json *value,
+			    void *field)
 {
-	struct rest *rest = field;
+	struct dependents *dependents = field;
+	struct place in = {.up = at};
+	const struct json *names;
 
-	if (json_kind(value) == JSON_BOOL && !json_bool(value)) {
-		rest->refused = true;
-		return true;
-	}
 	if (json_kind(value) != JSON_OBJECT)
-		return refuse(r, at, "false or a schema");
-	return read_schema(r, at, value, &rest->schema);
+		return refuse(r, at, "an object of arrays of strings");
+	struct dependent *dependent = arena_array(r->a, struct dependent, json_size(value));
+	for (size_t i = 0; json_member(value, i, &in.key, &names); i++) {
+		dependent[i].name = arena_str(r->a, in.key);
+		if (!read_names(r, &in, names, &dependent[i].wants))
+			return false;
+	}
+	*dependents = (struct dependents){dependent, json_size(value)};
+	return true;
 }
 
+static bool read_flag(struct reader *r, const struct place *at, const struct json *value,
+		      void *field)
+{
+	if (json_kind(value) != JSON_BOOL)
+		return refuse(r, at, "true or false");
+	*(bool *)field = json_bool(value);
+	return true;
+}
+
+static bool is_number(const struct json *value)
+{
+	return json_kind(value) == JSON_INT || json_kind(value) == JSON_DOUBLE;
+}
+
+/* 2.0 is 2. */
 static bool read_count(struct reader *r, const struct place *at, const struct json *value,
 		       void *field)
 {
-	int64_t *count = field;
+	double count = is_number(value) ? json_double(value) : -1;
 
-	if (json_kind(value) != JSON_INT || json_int(value) < 0)
-		return refuse(r, at, "an integer of 0 or more");
-	*count = json_int(value);
+	if (!(count >= 0 && count <= COUNT_MAX) || (double)(int64_t)count != count)
+		return refuse(r, at, "an integer of 0 or more, at most 2^53");
+	*(int64_t *)field = (int64_t)count;
 	return true;
 }
 
 static bool read_bound(struct reader *r, const struct place *at, const struct json *value,
 		       void *field)
 {
-	long double *bound = field;
+	struct bound *bound = field;
+	char room[JSON_INT_ROOM];
 
-	if (json_kind(value) != JSON_INT && json_kind(value) != JSON_DOUBLE)
+	if (!is_number(value))
 		return refuse(r, at, "a number");
-	*bound = literal_of(value).number;
-	return true;
+	bound->text = arena_str(r->a, json_number(value, room));
+	return decimal_read(bound->text, &bound->value) ||
+	       refuse(r, at, "a number with an exponent of at most 9 digits");
 }
 
-static bool read_literals(struct reader *r, const struct place *at, const struct json *const *value,
-			  size_t n, struct literals *out)
+static bool read_unit(struct reader *r, const struct place *at, const struct json *value,
+		      void *field)
 {
-	struct literal *literal = arena_array(r->a, struct literal, n);
+	const struct decimal *unit = &((struct bound *)field)->value;
 
-	for (size_t i = 0; i < n; i++) {
-		if (json_kind(value[i]) == JSON_ARRAY || json_kind(value[i]) == JSON_OBJECT)
-			return refuse(r, at, "made of strings, numbers, booleans and null only");
-		literal[i] = literal_of(value[i]);
-		literal[i].text = arena_str(r->a, literal[i].text);
-	}
-	*out = (struct literals){literal, n};
+	if (!read_bound(r, at, value, field))
+		return false;
+	return (unit->n_digit > 0 && unit->n_digit <= DECIMAL_UNIT_DIGITS && !unit->negative) ||
+	       refuse(r, at, "a number over 0 of at most 18 digits");
+}
+
+static void add_choice(struct reader *r, const struct json *value, struct choice *out,
+		       struct str *normal, struct buf *shown)
+{
+	struct buf text = BUF(NORMAL_BYTES_MAX);
+
+	json_normal(value, &text);
+	normal[out->n++] = arena_str(r->a, buf_view(&text));
+	buf_puts(shown, out->n > 1 ? ", " : "");
+	json_print(value, shown);
+	buf_release(&text);
+}
+
+static bool read_enum(struct reader *r, const struct place *at, const struct json *value,
+		      void *field)
+{
+	struct buf shown = BUF(SHOWN_BYTES_MAX);
+	struct choice *choice = field;
+
+	if (json_kind(value) != JSON_ARRAY || json_size(value) == 0)
+		return refuse(r, at, "an array of at least one value");
+	struct str *normal = arena_array(r->a, struct str, json_size(value));
+	choice->normal = normal;
+	for (size_t i = 0; i < json_size(value); i++)
+		add_choice(r, json_item(value, i), choice, normal, &shown);
+	schema_sort(normal, choice->n);
+	choice->shown = arena_str(r->a, buf_view(&shown));
+	buf_release(&shown);
 	return true;
 }
 
 static bool read_const(struct reader *r, const struct place *at, const struct json *value,
 		       void *field)
 {
-	return read_literals(r, at, &value, 1, field);
-}
+	struct buf shown = BUF(SHOWN_BYTES_MAX);
+	struct choice *choice = field;
+	struct str *normal = arena_array(r->a, struct str, 1);
 
-static bool read_enum(struct reader *r, const struct place *at, const struct json *value,
-		      void *field)
-{
-	size_t n = json_kind(value) == JSON_ARRAY ? json_size(value) : 0;
-	const struct json **item = arena_array(r->a, const struct json *, n);
-
-	if (n == 0)
-		return refuse(r, at, "an array of at least one value");
-	for (size_t i = 0; i < n; i++)
-		item[i] = json_item(value, i);
-	return read_literals(r, at, item, n, field);
+	choice->normal = normal;
+	add_choice(r, value, choice, normal, &shown);
+	choice->shown = arena_str(r->a, buf_view(&shown));
+	buf_release(&shown);
+	return true;
 }
 
 static const struct keyword {
@@ -232,29 +320,56 @@ static const struct keyword {
 	size_t field;
 } keywords[] = {
 	{"$schema", read_dialect, 0},
-	{"$id", read_root_note, 0},
+	{"$id", read_id, 0},
 	{"$defs", read_defs, 0},
 	{"$comment", read_note, 0},
 	{"title", read_note, 0},
 	{"description", read_note, 0},
 	{"default", read_note, 0},
 	{"examples", read_note, 0},
-	{"format", read_note, 0},
-	{"$ref", read_ref, offsetof(struct schema, ref)},
-	{"type", read_types, offsetof(struct schema, types)},
-	{"properties", read_properties, offsetof(struct schema, properties)},
-	{"required", read_required, offsetof(struct schema, required)},
-	{"additionalProperties", read_rest, offsetof(struct schema, rest)},
-	{"maxProperties", read_count, offsetof(struct schema, max_properties)},
-	{"items", read_schema, offsetof(struct schema, items)},
-	{"minItems", read_count, offsetof(struct schema, min_items)},
-	{"maxItems", read_count, offsetof(struct schema, max_items)},
-	{"minLength", read_count, offsetof(struct schema, min_length)},
-	{"maxLength", read_count, offsetof(struct schema, max_length)},
-	{"minimum", read_bound, offsetof(struct schema, minimum)},
-	{"maximum", read_bound, offsetof(struct schema, maximum)},
-	{"enum", read_enum, offsetof(struct schema, choice)},
-	{"const", read_const, offsetof(struct schema, constant)},
+	{"deprecated", read_note, 0},
+	{"readOnly", read_note, 0},
+	{"writeOnly", read_note, 0},
+#define FIELD(name, read, field)                                                                   \
+	{                                                                                          \
+		name, read, offsetof(struct schema, field)                                         \
+	}
+	FIELD("$ref", read_ref, ref),
+	FIELD("type", read_types, types),
+	FIELD("enum", read_enum, choice),
+	FIELD("const", read_const, constant),
+	FIELD("minimum", read_bound, minimum),
+	FIELD("maximum", read_bound, maximum),
+	FIELD("exclusiveMinimum", read_bound, over),
+	FIELD("exclusiveMaximum", read_bound, under),
+	FIELD("multipleOf", read_unit, unit),
+	FIELD("minLength", read_count, min_length),
+	FIELD("maxLength", read_count, max_length),
+	FIELD("pattern", read_rule, rule),
+	FIELD("prefixItems", read_schemas, prefix),
+	FIELD("items", read_schema, items),
+	FIELD("contains", read_schema, contains),
+	FIELD("minItems", read_count, min_items),
+	FIELD("maxItems", read_count, max_items),
+	FIELD("minContains", read_count, min_contains),
+	FIELD("maxContains", read_count, max_contains),
+	FIELD("uniqueItems", read_flag, unique),
+	FIELD("properties", read_properties, properties),
+	FIELD("patternProperties", read_matching, matching),
+	FIELD("additionalProperties", read_schema, rest),
+	FIELD("propertyNames", read_schema, names),
+	FIELD("required", read_names, required),
+	FIELD("dependentRequired", read_dependents, dependents),
+	FIELD("dependentSchemas", read_properties, dependent_schemas),
+	FIELD("minProperties", read_count, min_properties),
+	FIELD("maxProperties", read_count, max_properties),
+	FIELD("not", read_schema, negated),
+	FIELD("if", read_schema, condition),
+	FIELD("then", read_schema, consequence),
+	FIELD("else", read_schema, alternative),
+	FIELD("allOf", read_schemas, all_of),
+	FIELD("anyOf", read_schemas, any_of),
+	FIELD("oneOf", read_schemas, one_of),
 };
 
 static const struct keyword *keyword_named(struct str name)
@@ -265,6 +380,18 @@ static const struct keyword *keyword_named(struct str name)
 	return NULL;
 }
 
+static bool read_keyword(struct reader *r, const struct place *at, const struct json *argument,
+			 struct schema *out)
+{
+	const struct keyword *keyword = keyword_named(at->key);
+
+	if (keyword)
+		return keyword->read(r, at, argument, (char *)out + keyword->field);
+	(void)err_set(r->err, ST_INVALID, "this keyword is not supported; leave it out");
+	place_show(at, "#", r->err);
+	return false;
+}
+
 static bool compile(struct reader *r, const struct place *at, const struct json *value,
 		    struct schema *out)
 {
@@ -272,63 +399,46 @@ static bool compile(struct reader *r, const struct place *at, const struct json 
 	const struct json *argument;
 
 	*out = (struct schema){
+		.refuses_all = json_kind(value) == JSON_BOOL && !json_bool(value),
 		.types = ~0U,
-		.max_items = INT64_MAX,
-		.max_properties = INT64_MAX,
 		.max_length = INT64_MAX,
-		.minimum = -INFINITY,
-		.maximum = INFINITY,
+		.max_items = INT64_MAX,
+		.min_contains = 1,
+		.max_contains = INT64_MAX,
+		.max_properties = INT64_MAX,
 	};
+	if (json_kind(value) == JSON_BOOL)
+		return true;
 	if (json_kind(value) != JSON_OBJECT)
-		return refuse(r, at, "a schema: an object of keywords");
+		return refuse(r, at, "a schema: an object of keywords, true or false");
 	for (size_t i = 0; json_member(value, i, &in.key, &argument); i++) {
-		const struct keyword *keyword = keyword_named(in.key);
-		if (!keyword)
-			return refuse(r, &in,
-				      "a keyword that is supported: core/schema.h lists them");
-		if (!keyword->read(r, &in, argument, (char *)out + keyword->field))
+		if (!read_keyword(r, &in, argument, out))
 			return false;
 	}
 	return true;
 }
 
-/* Only a chain of $ref can send a check round in a circle: all other steps go deeper into the value. */
-static bool ref_ends(const struct schema *schema, size_t n_def)
+enum status schema_compile(struct arena *a, const struct json *doc, const struct schema **out,
+			   struct err *err)
 {
-	for (size_t i = 0; schema && i <= n_def + 1; i++)
-		schema = schema->ref;
-	return !schema;
-}
-
-static bool compile_all(struct reader *r, const struct json *doc, struct schema *root)
-{
+	struct reader r = {.a = a, .err = err};
 	const struct place at = {0};
+	struct schema *root;
 
-	r->root = root;
-	if (json_kind(json_get(doc, "$defs")) == JSON_OBJECT)
-		r->defs = json_get(doc, "$defs");
-	r->def = arena_array(r->a, struct schema, json_size(r->defs));
-	if (!compile(r, &at, doc, root))
-		return false;
-	bool ends = ref_ends(root, json_size(r->defs));
-	for (size_t i = 0; i < json_size(r->defs); i++)
-		ends = ends && ref_ends(&r->def[i], json_size(r->defs));
-	return ends ? true : refuse(r, &at, "free of a $ref that leads back to itself");
+	if (!read_schema(&r, &at, doc, &root))
+		return ST_INVALID;
+	*out = root;
+	return schema_link(a, doc, r.node, r.ref, err);
 }
 
 enum status schema_read(struct arena *a, struct str json, const struct schema **out,
 			struct err *err)
 {
-	struct reader r = {.a = a, .err = err};
-	struct schema *root = arena_alloc(a, sizeof(*root));
 	struct json *doc;
 
-	if (json_read(json, &doc, err) != JSON_FINE)
+	if (json_read_exact(json, &doc, err) != JSON_FINE)
 		return ST_INVALID;
-	const bool fine = compile_all(&r, doc, root);
+	enum status status = schema_compile(a, doc, out, err);
 	json_free(doc);
-	if (!fine)
-		return ST_INVALID;
-	*out = root;
-	return ST_OK;
+	return status;
 }

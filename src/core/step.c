@@ -70,6 +70,27 @@ static struct str checks_json(struct arena *a, const struct draft *d)
 	return json;
 }
 
+static struct str fields_json(struct arena *a, const struct draft *d)
+{
+	struct buf text = BUF(FIELDS_MAX * 100);
+	struct json_out o = {&text, false};
+	struct str json;
+
+	if (!d->n_field)
+		return (struct str){NULL, 0};
+	json_open(&o, NULL, '{');
+	for (int i = 0; i < d->n_field; i++) {
+		json_open(&o, d->field[i].name.p, '[');
+		json_put_int(&o, NULL, d->field[i].at);
+		json_put_int(&o, NULL, d->field[i].n);
+		json_close(&o, ']');
+	}
+	json_close(&o, '}');
+	json = arena_str(a, buf_view(&text));
+	buf_release(&text);
+	return json;
+}
+
 static int64_t or_null(int64_t n)
 {
 	return n < 0 ? ROW_NULL : n;
@@ -86,6 +107,7 @@ static const struct draft_row *draft_made(struct arena *a, const struct job *job
 				.step_no = out->step_no,
 				.from_draft_no = or_null(d->from),
 				.body = d->text,
+				.fields = fields_json(a, d),
 				.checks = checks_json(a, d),
 				.n_hard_failed = d->n_hard_failed,
 				.n_failed = d->n_failed,
@@ -108,9 +130,9 @@ static const struct critique_row *critique_made(struct arena *a, const struct jo
 				   .valid = c->valid,
 				   .fault = c->fault,
 				   .score = or_null(c->score),
-				   .verdict = str_c(!c->valid ? NULL
-						    : c->pass ? "pass"
-							      : "fail"),
+				   .verdict = str_c(!c->valid || c->tool.p ? NULL
+						    : c->pass		   ? "pass"
+									   : "fail"),
 				   .reasons = c->reasons,
 				   .n_issue = c->n_issue,
 				   .n_ignored = c->n_ignored,
@@ -201,12 +223,12 @@ static void fill_fact(const struct fact *f, struct step_row *r)
 static void fill_reply(const struct fact *f, const struct loop_output *out, struct step_row *r)
 {
 	const bool about_call = f->type == FACT_replied || f->type == FACT_call_failed;
-	const bool has_http = about_call && f->http.status > 0;
+	const bool has_http = about_call && (f->http.status > 0 || f->http.body.p);
 
 	r->call_no = about_call ? f->call_no : ROW_NULL;
 	r->n_maybe_billed = about_call ? f->n_maybe_billed : 0;
 	r->latency_ms = about_call ? f->latency_ms : ROW_NULL;
-	r->http_status = has_http ? f->http.status : ROW_NULL;
+	r->http_status = about_call && f->http.status > 0 ? f->http.status : ROW_NULL;
 	r->tokens_in = r->tokens_cached = r->tokens_out = ROW_NULL;
 	if (about_call) {
 		r->role = str_c(role_name(out->role));
@@ -318,8 +340,9 @@ enum status step_fact(struct arena *a, const struct step_row *r, const struct mo
 	if (f->reply.class == N_REPLY_CLASSES)
 		return err_set(err, ST_DIVERGED, "step %d: no class \"%.*s\"", (int)r->step_no,
 			       STR_ARG(r->class));
-	if (r->http_status != ROW_NULL) {
-		f->http = (struct http_reply){(int)r->http_status, r->headers, r->reply, r->whole};
+	if (r->http_status != ROW_NULL || r->reply.p) {
+		const int status = r->http_status == ROW_NULL ? 0 : (int)r->http_status;
+		f->http = (struct http_reply){status, r->headers, r->reply, r->whole};
 		model->wire->reply(&f->http, f->at_ms, a, &f->reply);
 	}
 	return ST_OK;

@@ -29,7 +29,7 @@ enum { N_EFFORTS = 5 };
 static void put_output_config(struct json_out *o, const struct model *model, bool is_effort,
 			      struct str schema)
 {
-	bool has_format = schema.p && model->schema_mode == SCHEMA_MODE_JSON_SCHEMA;
+	bool has_format = schema.n && model->schema_mode == SCHEMA_MODE_JSON_SCHEMA;
 
 	if (!is_effort && !has_format)
 		return;
@@ -64,7 +64,7 @@ static void write_request(const struct model *model, const struct prompt *prompt
 	json_close(&o, ']');
 	put_temperature(&o, model);
 	put_thinking(&o, model, is_effort);
-	put_output_config(&o, model, is_effort, prompt->schema);
+	put_output_config(&o, model, is_effort, buf_view(&prompt->schema));
 	json_close(&o, '}');
 }
 

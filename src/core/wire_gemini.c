@@ -17,7 +17,7 @@ static void put_content(struct json_out *o, const char *key, const char *role,
 
 static void put_schema(struct json_out *o, enum schema_mode mode, struct str schema)
 {
-	if (!schema.p || mode == SCHEMA_MODE_NONE)
+	if (!schema.n || mode == SCHEMA_MODE_NONE)
 		return;
 	json_put_str(o, "responseMimeType", STR_OF("application/json"));
 	if (mode == SCHEMA_MODE_JSON_SCHEMA)
@@ -54,7 +54,7 @@ static void write_request(const struct model *model, const struct prompt *prompt
 	json_open(&o, "generationConfig", '{');
 	json_put_int(&o, "maxOutputTokens", max_output_tokens);
 	put_temperature(&o, model);
-	put_schema(&o, model->schema_mode, prompt->schema);
+	put_schema(&o, model->schema_mode, buf_view(&prompt->schema));
 	put_thinking(&o, model);
 	json_close(&o, '}');
 	json_close(&o, '}');

@@ -12,7 +12,7 @@ static void put_message(struct json_out *o, const char *role, const struct buf *
 static void put_response_format(struct json_out *o, enum schema_mode mode,
 				const struct prompt *prompt)
 {
-	if (!prompt->schema.p || mode == SCHEMA_MODE_NONE)
+	if (!prompt->schema.n || mode == SCHEMA_MODE_NONE)
 		return;
 	json_open(o, "response_format", '{');
 	if (mode == SCHEMA_MODE_JSON_OBJECT) {
@@ -21,9 +21,9 @@ static void put_response_format(struct json_out *o, enum schema_mode mode,
 		json_put_str(o, "type", STR_OF("json_schema"));
 		json_open(o, "json_schema", '{');
 		json_put_str(o, "name",
-			     str_c(prompt->want == WANT_CRITIQUE ? "critique" : "confident_text"));
+			     str_c(prompt->want == WANT_CRITIQUE ? "critique" : "draft"));
 		json_put_bool(o, "strict", true);
-		json_put_raw(o, "schema", prompt->schema);
+		json_put_raw(o, "schema", buf_view(&prompt->schema));
 		json_close(o, '}');
 	}
 	json_close(o, '}');

@@ -88,6 +88,8 @@ static const struct ending words[] = {
 	{"resource_unavailable", REPLY_overloaded},
 	{"overloaded_error", REPLY_overloaded},
 	{"UNAVAILABLE", REPLY_overloaded},
+	{"DEADLINE_EXCEEDED", REPLY_broken_off},
+	{"timeout_error", REPLY_broken_off},
 	{"insufficient_quota", REPLY_credentials},
 	{"credit_balance_exhausted", REPLY_credentials},
 	{"billing_hard_limit_reached", REPLY_credentials},
@@ -193,7 +195,10 @@ static enum reply_class class_of_status(int64_t status)
 		return REPLY_rate_limited;
 	if (status == 503 || status == 529)
 		return REPLY_overloaded;
-	if (status >= 500 || status == 408 || status == 409 || status == 499)
+	/* A server on the way had no time left, or was left: what it had asked may be done and billed. 524: Cloudflare's 504. */
+	if (status == 408 || status == 499 || status == 504 || status == 524)
+		return REPLY_broken_off;
+	if (status >= 500 || status == 409)
 		return REPLY_server_error;
 	/* 404 speaks of the path or the model, never of this one request: no job is at fault. */
 	return status >= 401 && status <= 404 ? REPLY_credentials : REPLY_rejected;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ struct child {
 	struct stream out, error;
 	char out_bytes[CHILD_OUTPUT_MAX], error_bytes[ERROR_MAX];
 	struct err why;
-	bool failed;
+	enum status status;
 };
 
 static void stream_close(struct stream *s)
@@ -73,10 +74,10 @@ static void kill_group(struct child *c)
 static void finish(struct child *c)
 {
 	kill_group(c);
-	if (c->failed)
-		c->fn(c->owner, (struct str){NULL, 0}, &c->why);
+	if (c->status == ST_OK)
+		c->fn(c->owner, ST_OK, (struct str){c->out_bytes, c->out.n}, NULL);
 	else
-		c->fn(c->owner, (struct str){c->out_bytes, c->out.n}, NULL);
+		c->fn(c->owner, c->status, (struct str){NULL, 0}, &c->why);
 	child_free(c);
 }
 
@@ -88,7 +89,7 @@ static void fail(struct child *c, const char *format, ...)
 	err_setv(&c->why, format, args);
 	va_end(args);
 	err_at(&c->why, "the command %s ", c->argv[0]);
-	c->failed = true;
+	c->status = c->pid_fd < 0 ? ST_DOWN : ST_INVALID;
 }
 
 /* Reads what is there. False: there is more than may be. */
@@ -148,7 +149,7 @@ static void on_ended(void *owner, int events)
 static void on_limit(void *owner)
 {
 	struct child *c = owner;
-	if (!c->failed) /* else it never ran */
+	if (c->status == ST_OK) /* else it never ran */
 		fail(c, "did not end within %" PRId64 " s", c->limit_ms / 1000);
 	finish(c);
 }
@@ -167,8 +168,26 @@ static int stream_open(struct stream *s, struct child *c, char *bytes, size_t ma
 	return end[1];
 }
 
+/* A file in memory: whoever reads it slowly, or not at all, holds up nobody. -1: there is none, errno tells why. */
+static int input_open(struct str input)
+{
+	int fd = memfd_create("input", MFD_CLOEXEC);
+	size_t n = 0;
+	while (fd >= 0 && n < input.n) {
+		ssize_t more = write(fd, input.p + n, input.n - n);
+		if (more < 0 && errno != EINTR) {
+			close(fd);
+			return -1;
+		}
+		n += more > 0 ? (size_t)more : 0;
+	}
+	if (fd >= 0)
+		lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
 /* The child gets signals as a program does at its start, whatever this one ignores or blocks. */
-static int spawn(struct child *c, int out, int error)
+static int spawn(struct child *c, const char *const *environment, int in, int out, int error)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -176,7 +195,7 @@ static int spawn(struct child *c, int out, int error)
 	sigfillset(&all);
 	sigemptyset(&none);
 	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, in, 0);
 	posix_spawn_file_actions_adddup2(&files, out, 1);
 	posix_spawn_file_actions_adddup2(&files, error, 2);
 	posix_spawn_file_actions_addclosefrom_np(&files, 3);
@@ -186,7 +205,7 @@ static int spawn(struct child *c, int out, int error)
 	posix_spawnattr_setsigdefault(&attributes, &all);
 	posix_spawnattr_setsigmask(&attributes, &none);
 	int fault = posix_spawnp(&c->pid, c->argv[0], &files, &attributes, (char *const *)c->argv,
-				 environ);
+				 environment ? (char *const *)environment : environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attributes);
 	if (fault)
@@ -194,12 +213,12 @@ static int spawn(struct child *c, int out, int error)
 	return fault;
 }
 
-struct child *child_start(struct reactor *reactor, const char *const *argv, int64_t limit_ms,
-			  child_fn *fn, void *owner)
+struct child *child_start(struct reactor *reactor, const struct child_how *how, child_fn *fn,
+			  void *owner)
 {
 	struct child *c = mem_new(struct child);
-	c->argv = argv;
-	c->limit_ms = limit_ms;
+	c->argv = how->argv;
+	c->limit_ms = how->limit_ms;
 	c->fn = fn;
 	c->owner = owner;
 	c->pid_fd = -1;
@@ -208,7 +227,10 @@ struct child *child_start(struct reactor *reactor, const char *const *argv, int6
 	int out = stream_open(&c->out, c, c->out_bytes, sizeof c->out_bytes);
 	int error = stream_open(&c->error, c, c->error_bytes, sizeof c->error_bytes);
 	c->error.keeps_front = true;
-	int fault = out < 0 || error < 0 ? errno : spawn(c, out, error);
+	int in = out < 0 || error < 0 ? -1 : input_open(how->input);
+	int fault = in < 0 ? errno : spawn(c, how->environment, in, out, error);
+	if (in >= 0)
+		close(in);
 	if (out >= 0)
 		close(out);
 	if (error >= 0)
@@ -226,7 +248,7 @@ struct child *child_start(struct reactor *reactor, const char *const *argv, int6
 	watch_set(c->pid_watch, WATCH_READ);
 	watch_set(c->out.watch, WATCH_READ);
 	watch_set(c->error.watch, WATCH_READ);
-	timer_start(c->limit, limit_ms, 0);
+	timer_start(c->limit, how->limit_ms, 0);
 	return c;
 }
 
@@ -247,20 +269,20 @@ struct waiting {
 	enum status status;
 };
 
-static void on_done(void *owner, struct str output, const struct err *why)
+static void on_done(void *owner, enum status status, struct str output, const struct err *why)
 {
 	struct waiting *w = owner;
-	if (output.p)
+	if (status == ST_OK)
 		buf_str(w->out, output);
 	else
 		w->status = err_set(w->err, ST_DOWN, "%s", why->text);
 	reactor_stop(w->reactor);
 }
 
-enum status child_run(const char *const *argv, int64_t limit_ms, struct buf *out, struct err *err)
+enum status child_run(const struct child_how *how, struct buf *out, struct err *err)
 {
 	struct waiting w = {reactor_new(), out, err, ST_OK};
-	child_start(w.reactor, argv, limit_ms, on_done, &w);
+	child_start(w.reactor, how, on_done, &w);
 	reactor_run(w.reactor);
 	reactor_free(w.reactor);
 	return w.status;

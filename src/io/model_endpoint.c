@@ -20,12 +20,13 @@ static bool is_loopback(const char *host)
 	       (inet_pton(AF_INET, host, &ip) == 1 && ntohl(ip.s_addr) >> 24 == 127);
 }
 
-/* False: no URL of http or https. */
+/* False: no URL of http or https with a host. Libcurl would take one from the path: "http:///v1" for "http://v1". */
 static bool url_read(const char *url, bool *https, bool *loopback)
 {
 	CURLU *u = curl_url();
 	char *scheme = NULL, *host = NULL;
-	bool ok = u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	bool ok = u && !strstr(url, ":///") &&
+		  curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
 		  curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
 		  curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK;
 
@@ -45,8 +46,9 @@ enum status endpoint_check(const struct endpoint *e, struct err *err)
 	bool https, loopback;
 
 	if (!url_read(e->url, &https, &loopback))
-		return err_set(err, ST_INVALID,
-			       "base_url is no URL of https; write https://HOST/PATH");
+		return err_set(
+			err, ST_INVALID,
+			"base_url is no URL of http or https with a host; write https://HOST/PATH");
 	if (!https && !loopback)
 		return err_set(
 			err, ST_INVALID,

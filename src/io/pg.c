@@ -130,7 +130,8 @@ static enum status ask_password(struct pg_params *params, char password[PASSWORD
 	struct buf output = BUF(CHILD_OUTPUT_MAX);
 	if (!command)
 		return ST_OK;
-	enum status status = child_run(command, PASSWORD_MS, &output, err);
+	enum status status = child_run(
+		&(struct child_how){.argv = command, .limit_ms = PASSWORD_MS}, &output, err);
 	if (status == ST_OK)
 		status = password_read(buf_view(&output), password, err);
 	if (status == ST_OK)

@@ -156,13 +156,13 @@ static void connect_with(struct pg *pg, const char *password)
 	watch(pg, WATCH_WRITE);
 }
 
-static void on_password(void *owner, struct str output, const struct err *why)
+static void on_password(void *owner, enum status status, struct str output, const struct err *why)
 {
 	struct pg *pg = owner;
 	char password[PASSWORD_MAX];
 	struct err err;
 	pg->child = NULL;
-	if (!output.p)
+	if (status != ST_OK)
 		lose(pg, why->text);
 	else if (password_read(output, password, &err) != ST_OK)
 		lose(pg, err.text);
@@ -178,7 +178,8 @@ static void ask_password(struct pg *pg)
 		return;
 	}
 	pg->state = PG_ASKING;
-	pg->child = child_start(pg->reactor, password_command(), PASSWORD_MS, on_password, pg);
+	const struct child_how how = {.argv = password_command(), .limit_ms = PASSWORD_MS};
+	pg->child = child_start(pg->reactor, &how, on_password, pg);
 }
 
 static void on_resolved(void *owner, struct str address)

@@ -285,6 +285,30 @@ static struct str terms(struct arena *a, int n)
 	return text;
 }
 
+/* Plain texts, and for each check the one that gives it the most to do. */
+static const struct {
+	const char *name, *arguments, *unit;
+} hard[] = {
+	{"register", "\"type\":\"register\"", "料金を改定いたします。ご確認ください。"},
+	{"register, quotations", "\"type\":\"register\"", "「」（）。"},
+	{"glyphs", "\"type\":\"glyphs\",\"language\":\"ja\"", "料金を改定いたします。"},
+	{"glyphs, all foreign", "\"type\":\"glyphs\"", "审"},
+	{"commas", "\"type\":\"commas\",\"max\":9", "料金、改定。"},
+	{"commas, lines", "\"type\":\"commas\",\"max\":9", "a\n"},
+	{"urls, English", "\"type\":\"urls\"", "Dear customer, we are sorry. "},
+	{"urls, hosts", "\"type\":\"urls\",\"hosts\":[\"a.com\",\"b.com\"]", "a.com "},
+	{"urls, schemes", "\"type\":\"urls\",\"hosts\":[\"a\"]", "https:a"},
+	{"urls, one path", "\"type\":\"urls\",\"hosts\":[\"a\"]", "https://a/"},
+	{"urls, user names", "\"type\":\"urls\",\"hosts\":[\"a\"]", "https:a;"},
+	{"leftover, English", "\"type\":\"leftover\"", "Dear customer, we are sorry. "},
+	{"leftover, braces", "\"type\":\"leftover\"", "{"},
+	{"leftover, circles", "\"type\":\"leftover\"", "一〇"},
+	{"unlike", "\"type\":\"unlike\",\"examples\":[\"a b c\"]", "Dear customer, we are sorry. "},
+	{"number", "\"type\":\"number\",\"pattern\":\"(1)\",\"max\":1", "1"},
+	{"markdown, English", "\"type\":\"markdown\"", "Dear customer, we are sorry. "},
+	{"markdown, Japanese", "\"type\":\"markdown\"", "料金を改定いたします。\n"},
+};
+
 static void bench_checks(struct arena *a)
 {
 	struct str english = text_of(a, kinds[0].unit, 1, REPLY_BYTES);
@@ -295,6 +319,11 @@ static void bench_checks(struct arena *a)
 	bench_check(a, "300 terms", 1, terms(a, TERMS).p, english);
 	bench_check(a, "a length", 1, "\"type\":\"graphemes\",\"max\":1", japanese);
 	bench_check(a, "a number of words", 1, "\"type\":\"words\",\"max\":1", japanese);
+	bench_check(a, "a language", 1,
+		    "\"type\":\"language:response_language\",\"language\":\"en\"", japanese);
+	for (size_t i = 0; i < sizeof(hard) / sizeof(hard[0]); i++)
+		bench_check(a, hard[i].name, 1, hard[i].arguments,
+			    text_of(a, hard[i].unit, 1, REPLY_BYTES));
 	bench_check(a, "a regex at its limit", 1, "\"type\":\"regex\",\"pattern\":\"(a+)+[bc]\"",
 		    same);
 	bench_check(a, "a regex of long runs", 1, "\"type\":\"regex\",\"pattern\":\"[^xy]*+[xy]\"",
@@ -401,7 +430,7 @@ static const struct call *open_call(const struct loop *loop)
 
 static void post(const struct loop *loop, struct turns *t)
 {
-	struct prompt p = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
+	struct prompt p = PROMPT;
 	struct buf body = BUF(4 * PROMPT_BYTES_MAX);
 	const struct call *c = open_call(loop);
 	double begin_ms = cpu_ms();
@@ -409,8 +438,7 @@ static void post(const struct loop *loop, struct turns *t)
 	loop_prompt(loop, c, &p);
 	c->model->wire->request(c->model, &p, 100, &body);
 	keep_best(&t->post, begin_ms);
-	buf_release(&p.system);
-	buf_release(&p.user);
+	prompt_release(&p);
 	buf_release(&body);
 }
 
@@ -423,7 +451,7 @@ static void end(struct arena *a, const struct job *job, const struct profile *pr
 				      .profile = profile,
 				      .history = h,
 				      .outcome = outcome,
-				      .best_text = h->draft[out->finish.draft_no].text};
+				      .best = &h->draft[out->finish.draft_no]};
 	double begin_ms = cpu_ms();
 	int n;
 

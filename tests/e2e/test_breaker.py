@@ -111,6 +111,35 @@ def test_an_outage_escalates_nothing_and_buys_nothing(stack, fault):
     verify.everything(stack, lost=False)  # no answer of the ledger is bought twice
 
 
+@pytest.mark.parametrize("fault, class_", [("hang", "broken_off"), ("504", "broken_off"), ("drop", "broken_off"), ("html", "unreadable")])
+def test_a_job_alone_outlives_an_outage(stack, fault, class_):
+    """Longer than the job may take. What it may have cost is charged, and there is little of it."""
+    n_open, before = len(of_log(stack, "breaker_open")), stack.model.stats()["requests"]
+    with Outage(stack, fault):
+        send(stack, job(f"alone-{fault}", limits={"active_ms": 1500}))
+        time.sleep(7)
+        assert 2 <= stack.model.stats()["requests"] - before <= 4
+        assert len(of_log(stack, "breaker_open")) > n_open
+    assert wait_ended(stack, f"alone-{fault}") == {f"alone-{fault}": PASSED}
+    (n, active_ms, cost) = stack.sql("SELECT count(*), max(active_ms), max(cost_micro_usd) FROM draftmill.attempt JOIN draftmill.job USING (job_no) "
+                                     "JOIN draftmill.outcome USING (job_no) WHERE id = %s AND why = %s", [f"alone-{fault}", class_])[0]
+    assert active_ms < 1000 and cost > n * 1200 * 10  # the reserve of the output alone
+
+
+def test_a_request_that_always_hangs_holds_up_no_other_job(stack):
+    """Alone it looks like an outage; a second job is taken in all the same, and its answer tells."""
+    stack.model.control("hang", of="R-lone")
+    send(stack, job("lone"))
+    time.sleep(4)
+    assert ends(stack, "lone") == {}
+    beside = [f"beside-{number}" for number in range(3)]
+    send(stack, *(job(id) for id in beside))
+    wait_until(lambda: len(ends(stack, "beside-")) == 3, 10)
+    assert set(ends(stack, "beside-").values()) == {PASSED} and ends(stack, "lone") == {}
+    stack.model.control("none")
+    assert wait_ended(stack, "lone") == {"lone": PASSED}
+
+
 @pytest.mark.parametrize("fault, status", [("401", 401), ("quota", 429)])
 def test_a_refused_key_stops_intake_with_one_alarm_and_fails_no_job(stack, fault, status):
     n_told, n_failed = len(of_log(stack, "credentials_refused")), len(of_log(stack, "call_failed"))

@@ -49,7 +49,8 @@ def test_broker_and_credential_that_are_not_there_are_named(stack):
     found = problems(stack, "--kafka.brokers=127.0.0.1:1", env={"OPENAI_API_KEY": ""})
     assert [problem.split(":")[0] for problem in found] == ["providers.openai", "broker"]
     assert "OPENAI_API_KEY is not set" in found[0] and "kafka.brokers" in found[1]
-    assert problems(stack, "--offline", "--kafka.brokers=127.0.0.1:1", env={"OPENAI_API_KEY": ""}) == []
+    assert problems(stack, "--offline", "--kafka.brokers=127.0.0.1:1", env={"OPENAI_API_KEY": ""}) == found[:1]
+    assert problems(stack, "--offline", "--kafka.brokers=127.0.0.1:1", "--providers.openai.base_url=http://127.0.0.1:1/v1") == []
 
 
 def test_an_option_is_named_with_its_place(stack):

@@ -14,7 +14,7 @@ import verify
 from jobs import QUICK_MODEL, demo_batch, drain, ends, expected_end, job
 from stack import DRAFTMILL, ROOT, Stack
 
-COMMANDS = ["work", "submit", "try", "show", "report", "check config", "migrate", "help"]
+COMMANDS = ["work", "submit", "try", "show", "report", "check config", "check text", "migrate", "help"]
 PROFILE = ["--profile", "customer-email"]
 
 
@@ -88,7 +88,7 @@ def test_the_readme_has_the_exit_statuses_of_the_man_page(alone):
 
 
 @pytest.mark.parametrize("line, wanted", [
-    ("draftmill re", ["report"]), ("draftmill check ", ["config"]), ("draftmill check config --o", ["--offline"]),
+    ("draftmill re", ["report"]), ("draftmill check ", ["config", "text"]), ("draftmill check config --o", ["--offline"]),
     ("draftmill submit --w", ["--wait"]), ("draftmill report --config READ", ["README.md"]),
 ])
 def test_bash_completes(alone, line, wanted):
@@ -336,6 +336,20 @@ def test_try_ends_when_the_provider_refuses_the_key(only_model):
     only_model.model.control(fail="401", count=1)
     done = only_model.draftmill("try", *PROFILE, "--models.drafting.id", 400 * "m", "-", input=json.dumps(bare("t-4")), check=False, timeout_s=20)
     assert done.returncode == 78 and "refuses the credential" in done.stdout
+
+
+@pytest.mark.parametrize("fault, n", [("nobody", 8), ("hang", 3), ("429", 1)])
+def test_try_ends_when_the_provider_gives_no_answer(only_model, tmp_path, fault, n):
+    """Of several jobs, at the first."""
+    words = ["--providers.openai.base_url=http://127.0.0.1:1/v1"] if fault == "nobody" else ["--models.drafting.timeout_ms=300"]
+    if fault != "nobody":
+        only_model.model.control(fault, retry_after="600")
+    jobs = tmp_path / "jobs.jsonl"
+    jobs.write_text("".join(json.dumps(bare(f"t-{fault}-{number}")) + "\n" for number in range(2)))
+    done = only_model.draftmill("try", *PROFILE, *words, str(jobs), check=False, timeout_s=90)
+    only_model.model.control("none")
+    assert done.returncode == 75 and done.stdout.count("attempt failed") == n, done.stdout
+    assert f"provider openai gives no answer, {n} attempt" in done.stdout and "--- job 2" not in done.stdout
 
 
 class HalfUsage(http.server.BaseHTTPRequestHandler):

@@ -122,26 +122,44 @@ def test_the_breaker_spares_a_model_that_is_down(stack):
 
 
 @pytest.mark.parametrize("fault, class_", [("cut", "unreadable"), ("html", "unreadable"), ("garbage", "unreadable"), ("drop", "broken_off")])
-def test_what_may_be_billed_is_charged_and_tried_twice_more(stack, fault, class_):
+def test_what_may_be_billed_is_charged_and_tried_again(stack, fault, class_):
     plain = stack.sql("SELECT cost_micro_usd FROM draftmill.outcome JOIN draftmill.job USING (job_no) WHERE id = 'early'")[0][0]
-    stack.model.control(fault, count=2)
-    assert run(stack, f"{fault}-2") == PASSED
-    assert [why for why, _, _ in attempts(stack, f"{fault}-2")] == [class_] * 2
-    assert outcome(stack, f"{fault}-2")["cost_micro_usd"] > plain + 2 * 1200 * 10  # twice the reserve of the output alone
+    stack.model.control(fault, count=1)
+    assert run(stack, fault) == PASSED
+    assert [why for why, _, _ in attempts(stack, fault)] == [class_]
+    assert outcome(stack, fault)["cost_micro_usd"] > plain + 1200 * 10  # the reserve of the output alone
+
+
+def run_beside_others(stack, id, **fields):
+    """Sends one job, and when it is with the model one more each half second until it has ended."""
     before = stack.model.stats()["requests"]
-    stack.model.control(fault)
-    assert run(stack, f"{fault}-ever") == ("escalated", "request_failed")
-    assert stack.model.stats()["requests"] - before == 3
-    assert outcome(stack, f"{fault}-ever")["draft_no"] is None
+    send(stack, job(id, **fields))
+    wait_until(lambda: stack.model.stats()["requests"] > before, every_s=0.02)
+    beside = []
+    while id not in ends(stack, id):
+        beside.append(f"beside {id} {len(beside)}")
+        send(stack, job(beside[-1]))
+        time.sleep(0.5)
+        assert len(beside) < 120
+    assert set(wait_ended(stack, *beside).values()) == {PASSED}
+    return ends(stack, id)[id]
 
 
-def test_a_model_that_hangs_costs_its_time_limit(stack):
+def test_a_request_that_hangs_while_others_are_answered_is_given_up_at_the_third_time(stack):
+    stack.model.control("hang", of="R-poison")
+    assert run_beside_others(stack, "poison") == ("escalated", "request_failed")
+    assert [why for why, _, _ in attempts(stack, "poison")] == ["broken_off"] * 2
+    assert outcome(stack, "poison")["active_ms"] >= 3 * 1400
+    assert outcome(stack, "poison")["draft_no"] is None
+
+
+def test_a_model_that_hangs_costs_no_active_time(stack):
     stack.model.control("hang", count=1)
     start = time.monotonic()
     assert run(stack, "hang") == PASSED
     assert time.monotonic() - start < 8
     assert [why for why, _, _ in attempts(stack, "hang")] == ["broken_off"]
-    assert outcome(stack, "hang")["active_ms"] >= 1400
+    assert outcome(stack, "hang")["active_ms"] < 1000
 
 
 @pytest.mark.parametrize("fault, status", [("401", 401), ("quota", 429)])
@@ -186,12 +204,20 @@ def test_caps_hold_before_a_call_is_sent(stack):
 
 
 def test_time_with_a_call_open_is_limited(stack):
-    stack.model.control("hang")
-    assert run(stack, "time", limits={"active_ms": 700}) == ("escalated", "timeout")
-    assert 400 <= outcome(stack, "time")["active_ms"] < 650  # three eighths are for what would follow the draft: 437 ms
+    stack.model.control("hang", of="R-time")
+    assert run_beside_others(stack, "time", limits={"active_ms": 2000}) == ("escalated", "timeout")
+    assert 1200 <= outcome(stack, "time")["active_ms"] <= 1900  # three eighths are for what would follow the draft: 1250 ms
     assert outcome(stack, "time")["draft_no"] is None and attempts(stack, "time") == []
-    assert run(stack, "time-1", limits={"active_ms": 700, "iterations": 1}) == ("escalated", "timeout")
-    assert 500 <= outcome(stack, "time-1")["active_ms"] < 690  # one quarter for a critique: 525 ms
+    assert run_beside_others(stack, "time-1", limits={"active_ms": 1600, "iterations": 1}) == ("escalated", "timeout")
+    assert 1150 <= outcome(stack, "time-1")["active_ms"] <= 1590  # one quarter is for a critique: 1200 ms
+
+
+def test_a_model_that_answers_too_late_for_a_job_is_not_down(stack):
+    stack.model.control(latency_ms=700)
+    assert run(stack, "in time") == PASSED
+    n_open = len(events(stack.worker, "breaker_open"))
+    assert run(stack, "late", limits={"active_ms": 500}) == ("escalated", "timeout")
+    assert attempts(stack, "late") == [] and len(events(stack.worker, "breaker_open")) == n_open
 
 
 def moment(seconds):

@@ -82,7 +82,11 @@ static void fill(struct fuzz *f, struct world *w, bool bland)
 		w->variable[i] = (struct variable){piece(f, j, bland), piece(f, j, bland)};
 		w->source[i] = (struct source){piece(f, j, bland), piece(f, j, bland)};
 		w->constraint[i] = piece(f, j, bland);
-		w->check[i] = (struct check){STR("c"), &quoting, args, 4, true};
+		w->check[i] = (struct check){.name = STR("c"),
+					     .type = &quoting,
+					     .args = args,
+					     .severity = 4,
+					     .hard = true};
 		w->result[i] =
 			(struct check_result){&w->check[i], i == 1, piece(f, j, bland), -1, 0};
 		w->issue[i] = (struct issue){
@@ -149,7 +153,7 @@ static struct str outside(struct fuzz *f, struct str user, struct str key)
 
 static struct prompt render(struct fuzz *f, const struct world *w, enum role role)
 {
-	struct prompt p = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
+	struct prompt p = PROMPT;
 
 	prompt_write(&profile, &w->job, role, CALL_NO, &w->parts, &p);
 	FUZZ_TRUE(f, !p.system.full && !p.user.full);
@@ -192,10 +196,8 @@ static void material_stays_inside_its_fences(struct fuzz *f)
 	struct str user_plain = arena_str(f->a, buf_view(&plain.user));
 	f->input = user;
 	FUZZ_TRUE(f, str_eq(buf_view(&p.system), buf_view(&plain.system)));
-	buf_release(&p.system);
-	buf_release(&p.user);
-	buf_release(&plain.system);
-	buf_release(&plain.user);
+	prompt_release(&p);
+	prompt_release(&plain);
 	struct str key = key_of(f, &bland.job, 0);
 	int n_fence = occurrences(user_plain, arena_printf(f->a, "<<<%s\n", key.p));
 	if (n_fence == 0) /* nothing by others in it */
@@ -207,7 +209,7 @@ static void material_stays_inside_its_fences(struct fuzz *f)
 static void a_template_is_fit_or_refused(struct fuzz *f)
 {
 	struct str text = text_to_utf8(f->a, fuzz_mutate(f, templates, N_LANGUAGES * N_ROLES));
-	struct prompt p = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
+	struct prompt p = PROMPT;
 	struct profile of_text = profile;
 	struct world w;
 	struct err err = {""};
@@ -222,8 +224,7 @@ static void a_template_is_fit_or_refused(struct fuzz *f)
 		of_text.prompt[lang][ROLE_CRITIC] = text;
 	prompt_write(&of_text, &w.job, ROLE_CRITIC, CALL_NO, &w.parts, &p);
 	FUZZ_TRUE(f, text_is_utf8(buf_view(&p.system)) && text_is_utf8(buf_view(&p.user)));
-	buf_release(&p.system);
-	buf_release(&p.user);
+	prompt_release(&p);
 }
 
 int main(void)

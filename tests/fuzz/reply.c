@@ -177,13 +177,19 @@ static void an_answer_has_a_text_and_a_sane_confidence(struct fuzz *f)
 		STR("{\"confidence\":1,\"text\":\"親愛なる\"}"),
 		STR("{\"text\":\" x \",\"confidence\":\"0.9\"}"),
 		STR("{\"text\":\"x\",\"confidence\":0.8999999999}"),
+		STR("{\"subject\":\"Your plan\",\"text\":\"x\",\"confidence\":0}"),
 	};
+	static const struct str names[] = {STR("text"), STR("subject")};
+	const struct profile p = {.gate = true, .field = names, .n_field = (int)fuzz_draw(f, 3)};
 	struct answer answer;
 
-	if (!answer_read(f->a, fuzz_mutate(f, answers, sizeof(answers) / sizeof(*answers)),
-			 &answer))
+	if (!answer_read(f->a, &p, ROLE_GENERATOR,
+			 fuzz_mutate(f, answers, sizeof(answers) / sizeof(*answers)), &answer))
 		return;
 	FUZZ_TRUE(f, text_is_utf8(answer.text) && str_trim(answer.text).n > 0);
+	FUZZ_TRUE(f, answer.n_field == p.n_field);
+	for (int i = 0; i < answer.n_field; i++)
+		FUZZ_TRUE(f, text_is_utf8(field_text(&answer.field[i], answer.text)));
 	FUZZ_TRUE(f, answer.confidence_permille >= -1 && answer.confidence_permille <= 1000);
 }
 

@@ -42,6 +42,19 @@ static struct check any_check(struct fuzz *f, struct str text)
 		"\"regex\",\"pattern\":\"[^a-z]+.\",\"match\":false",
 		"\"regex\",\"pattern\":\"(?i)\\\\X\\\\b|\\\\p{L}{2,}$\",\"match\":false",
 		"\"json\"",
+		"\"language:response_language\",\"language\":\"en\"",
+		"\"change_case:english_capital\"",
+		"\"forbidden\",\"terms\":[\"%\",\"か\"],\"fold_kana\":true",
+		"\"number\",\"pattern\":\"(.)\",\"max\":3",
+		"\"register\"",
+		"\"register\",\"style\":\"plain\"",
+		"\"glyphs\",\"language\":\"ja\"",
+		"\"glyphs\"",
+		"\"commas\",\"max\":0",
+		"\"markdown\"",
+		"\"unlike\",\"examples\":[\"%\",\"a\"],\"max_permille\":300",
+		"\"urls\",\"mail\":true",
+		"\"leftover\"",
 	};
 	const char *spec = FUZZ_PICK(f, specs);
 	int64_t at = fuzz_draw(f, (int)text.n + 1), hole = str_find(str_c(spec), STR_OF("%"), 0);
@@ -68,9 +81,27 @@ static struct check any_check(struct fuzz *f, struct str text)
 	return check;
 }
 
+/* Of what checks look for. */
+static struct str pieces(struct fuzz *f, int max)
+{
+	static const char *const piece[] = {
+		"https:", "//",	   "evil.com", "@",   "www.", "](", "[",    "]",    "(",
+		"**",	  "__",	   "`",	       "```", "~~~",  "\n", "\n\n", "- ",   "> ",
+		"# ",	  "### ",  "|",	       "|-|", "{{",   "}}", "<",    ">",    "%",
+		"NAME",	  "your ", "XX",       "〇",  "【",   "】", "様",   "です", "した",
+		"る",	  "か",	   "。",       "「",  "」",   "1",  ",",    ".",    "-",
+		"\\",	  " ",	   "a",	       "、",  "。a",  "１", "审",   "한",   "\xE2\x80\x8B",
+	};
+	struct buf b = BUF(FUZZ_BYTES_MAX);
+
+	for (int n = fuzz_draw(f, max + 1); n > 0; n--)
+		buf_puts(&b, FUZZ_PICK(f, piece));
+	return fuzz_text_of(f, &b);
+}
+
 static void a_check_says_where_in_whole_characters(struct fuzz *f)
 {
-	struct str text = fuzz_unicode(f, 60);
+	struct str text = fuzz_chance(f, 50) ? fuzz_unicode(f, 60) : pieces(f, 60);
 	struct variable variable = {STR("v"), relative(f, text)};
 	struct job job = {.variable = &variable, .n_variable = 1};
 	struct check check = any_check(f, text);
@@ -224,7 +255,7 @@ int main(void)
 {
 	static const struct fuzz_test tests[] = {
 		{"a check says where in whole characters", a_check_says_where_in_whole_characters,
-		 12000},
+		 24000},
 		{"a forbidden term is found in its place", a_forbidden_term_is_found_in_its_place,
 		 6000},
 		{"a number is met where it stands alone", a_number_is_met_where_it_stands_alone,

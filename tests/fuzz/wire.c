@@ -151,7 +151,7 @@ static void a_request_is_json_whatever_the_prompt(struct fuzz *f)
 	static const struct str texts[] = {STR("Judge \"this\".\n"), STR("丁寧に\xF0\x9F\x98\x80"),
 					   STR("\x01\\")};
 	static const struct str thoughts[] = {STR("low"), STR("none"), STR("2048"), {NULL, 0}};
-	static const enum want wants[] = {WANT_TEXT, WANT_CRITIQUE, WANT_CONFIDENT_TEXT};
+	static const enum want wants[] = {WANT_TEXT, WANT_CRITIQUE, WANT_DRAFT};
 	struct model m = {.id = STR("m-1"),
 			  .wire = wire_named(str_c(FUZZ_PICK(f, formats).wire)),
 			  .max_output_tokens = 4096,
@@ -160,9 +160,7 @@ static void a_request_is_json_whatever_the_prompt(struct fuzz *f)
 			  .sampling = fuzz_chance(f, 50) ? SAMPLING_SEND : SAMPLING_REJECT,
 			  .temperature_milli = fuzz_draw(f, 2001),
 			  .schema_mode = (enum schema_mode)fuzz_draw(f, SCHEMA_MODE_NONE + 1)};
-	struct prompt p = {.system = BUF(FUZZ_BYTES_MAX),
-			   .user = BUF(FUZZ_BYTES_MAX),
-			   .want = FUZZ_PICK(f, wants)};
+	struct prompt p = {BUF(FUZZ_BYTES_MAX), BUF(FUZZ_BYTES_MAX), FUZZ_PICK(f, wants), BUF(100)};
 	struct buf body = BUF(8 * FUZZ_BYTES_MAX);
 	struct json *doc = NULL;
 	struct err err = {""};
@@ -170,6 +168,7 @@ static void a_request_is_json_whatever_the_prompt(struct fuzz *f)
 	if (wire_check(&m, &err) == ST_OK) {
 		buf_str(&p.system, fuzz_mutate(f, texts, 3));
 		buf_str(&p.user, fuzz_mutate(f, texts, 3));
+		buf_puts(&p.schema, "{}");
 		m.wire->request(&m, &p, 4096, &body);
 		enum json_fault fault = json_read(buf_view(&body), &doc, &err);
 		/* A NUL in a prompt cannot come to pass, but the reader refuses it. */
@@ -182,6 +181,7 @@ static void a_request_is_json_whatever_the_prompt(struct fuzz *f)
 	}
 	buf_release(&p.system);
 	buf_release(&p.user);
+	buf_release(&p.schema);
 	buf_release(&body);
 }
 

@@ -12,8 +12,9 @@
  *                               what model_script.h says; unknown fields are refused, as the real ones do; the model alias-X
  *                               answers as X
  *   GET  .../models             an empty list, for the right key
- *   POST /control               {"fail":"429|500|503|529|401|quota|filter|cut|drop|hang|html|garbage|none","count":N,"retry_after":"2","latency_ms":M}
- *                               count -1 (the default) lasts until changed; latency_ms replaces every latency, -1 gives them back
+ *   POST /control               {"fail":"429|500|503|504|529|401|quota|filter|cut|drop|hang|html|garbage|none","count":N,"of":"TEXT",
+ *                                "retry_after":"2","latency_ms":M}
+ *                               "of": of requests with this text alone; count -1 (the default) lasts until changed; latency_ms replaces every latency, -1 gives them back
  *   GET  /ledger                every answer given whole, in order; --ledger FILE has the same as JSON lines, each written
  *                               before its answer is sent, so that no answer can be out that the file does not know
  *   GET  /stats                 counts
@@ -36,6 +37,7 @@ enum fault {
 	F429,
 	F500,
 	F503,
+	F504,
 	F529,
 	F401,
 	QUOTA,
@@ -59,6 +61,7 @@ static const struct {
 	[F429] = {.name = "429", .status = 429, .type = "requests", .code = "rate_limit_exceeded"},
 	[F500] = {.name = "500", .status = 500, .type = "server_error", .code = "internal_error"},
 	[F503] = {.name = "503", .status = 503, .type = "server_error", .code = "slow_down"},
+	[F504] = {.name = "504", .status = 504, .type = "timeout", .code = "upstream_timeout"},
 	[F529] = {.name = "529", .status = 529, .type = "overloaded_error"},
 	[F401] = {.name = "401", .status = 401, .type = "invalid_request_error", .code = "invalid_api_key"},
 	[QUOTA] = {.name = "quota", .status = 429, .type = "insufficient_quota", .code = "insufficient_quota"},
@@ -80,7 +83,7 @@ static struct {
 	enum fault fault;
 	long count;	 /* how many more; -1 = until changed */
 	long latency_ms; /* -1 = each role's own */
-	char retry_after[64];
+	char retry_after[64], of[64];
 } control = {.latency_ms = -1};
 
 static enum dialect dialect; /* of the request in hand */
@@ -149,12 +152,12 @@ static double unit(uint64_t hash)
 	return (double)(mix(hash) >> 11) * 0x1p-53;
 }
 
-static enum fault choose_fault(uint64_t request)
+static enum fault choose_fault(uint64_t request, const char *body)
 {
 	double u = unit(request + (uint64_t)options.seed +
 			0x9e3779b97f4a7c15u * ++seen_row(request)->n_tries);
 
-	if (control.count) {
+	if (control.count && strstr(body, control.of)) {
 		control.count -= control.count > 0;
 		return control.fault;
 	}
@@ -342,7 +345,7 @@ static void complete(struct client *c, const char *path, const char *body)
 		goto out;
 	script_answer(&q, &a);
 	stats.by_role[a.role]++;
-	fault = choose_fault(request);
+	fault = choose_fault(request, body);
 	stats.by_fault[fault]++;
 	c->delivery = faults[fault].delivery;
 	if (faults[fault].status)
@@ -394,6 +397,9 @@ static void take_control(struct client *c, const char *body)
 		value = json_object_object_get(root, "retry_after");
 		snprintf(control.retry_after, sizeof control.retry_after, "%s",
 			 value ? json_object_get_string(value) : "");
+		value = json_object_object_get(root, "of");
+		snprintf(control.of, sizeof control.of, "%s",
+			 value ? json_object_get_string(value) : "");
 	}
 	if (json_object_object_get_ex(root, "latency_ms", &value))
 		control.latency_ms = json_object_get_int64(value);
@@ -444,7 +450,7 @@ static void reset(void)
 	ledger_reset();
 	control.count = 0;
 	control.latency_ms = -1;
-	control.retry_after[0] = '\0';
+	control.retry_after[0] = control.of[0] = '\0';
 }
 
 static bool ends_in(const char *path, const char *end)

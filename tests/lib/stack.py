@@ -133,9 +133,10 @@ class Model(Process):
         with urllib.request.urlopen(urllib.request.Request(self.url + path, data), timeout=30) as answer:
             return json.load(answer)
 
-    def control(self, fail=None, count=-1, retry_after=None, latency_ms=None):
-        """`fail`: 429 500 503 529 401 quota filter cut drop hang html garbage none; `count` requests, -1 until changed."""
-        wishes = {"fail": fail, "count": count if fail else None, "retry_after": retry_after, "latency_ms": latency_ms}
+    def control(self, fail=None, count=-1, of=None, retry_after=None, latency_ms=None):
+        """`fail`: 429 500 503 504 529 401 quota filter cut drop hang html garbage none; `count` requests, -1 until changed; only those
+        with the text `of` in them."""
+        wishes = {"fail": fail, "count": count if fail else None, "of": of, "retry_after": retry_after, "latency_ms": latency_ms}
         self._ask("/control", {name: wish for name, wish in wishes.items() if wish is not None})
 
     def ledger(self):
@@ -199,7 +200,7 @@ class Stack:
         self.folder = tempfile.mkdtemp(prefix="draftmill-", dir="/tmp")
         os.chmod(self.folder, 0o711)  # PostgreSQL runs as another user and has a folder in it
         # DRAFTMILL_*, for all that is run after
-        self.settings = {"DRAFTMILL_WORKER_STATE_DIR": f"{self.folder}/state", "DRAFTMILL_WEB_LISTEN": ""}
+        self.settings = {"DRAFTMILL_WORKER_STATE_DIR": f"{self.folder}/state", "DRAFTMILL_WEB_LISTEN": "", "OPENAI_API_KEY": "test-key"}
         self.broker = self.model = self.proxy = self.brokers = self.conninfo = None
         self.workers = []
         self._processes = []

@@ -1,262 +1,22 @@
 /*
  * test_loop.c - random jobs against what the loop promises. SEED=n plays other jobs; a failure names seed and job.
- *
- * The test says what a reply means before it is made, so that the loop's reading of it is checked against something else.
  */
-#include "core/loop.h"
-
-#include "../lib/loop_case.h"
+#include "../lib/loop_game.h"
 
 #include <regex.h>
 #include <setjmp.h>
 
 #include <cmocka.h>
 
-enum { JOBS = 2000, FACTS_MAX = 300, SEED_DEFAULT = 20261130 };
+enum { JOBS = 2000, SEED_DEFAULT = 20261130 };
 
 /* What is promised. Wrong ones must be found out, see the last test. */
 struct promise {
-	int calls_an_iteration; /* at most */
+	int calls_an_iteration; /* of models, at most; a tool adds one for each draft */
 	int score_over_the_bar; /* at least, of what passes */
 	int severity_under; /* the threshold, at least: how far the gravest issue of what passes is */
 };
 static const struct promise promised = {4, 0, 0};
-
-/* A job being played, and what the test knows of it. */
-struct game {
-	uint64_t random;
-	struct arena *a;
-	const struct profile *profile;
-	const struct job *job;
-	struct loop *loop;
-	struct loop_output out;
-	struct fact fact[FACTS_MAX];
-	int n_fact;
-	uint8_t head[SHA_BYTES];
-	const char *text;		     /* the latest draft */
-	int64_t confidence;		     /* of it, permille; -1: none */
-	bool readable, pass;		     /* the latest critique.. */
-	int score, severity;		     /* ..and its gravest issue; 0: none */
-	int64_t over_tokens, over_micro_usd; /* by how much a bill exceeded its reserve, at most */
-};
-
-static int draw(struct game *g, int n)
-{
-	g->random ^= g->random << 13;
-	g->random ^= g->random >> 7;
-	g->random ^= g->random << 17;
-	return (int)(g->random % (uint64_t)n);
-}
-
-static bool chance(struct game *g, int percent)
-{
-	return draw(g, 100) < percent;
-}
-
-/* ---- profile and job ---- */
-
-/* One draw a statement: in an argument list each compiler would draw in an order of its own. */
-static void put_drawn(struct game *g, struct json_out *o, const char *key, int low, int n)
-{
-	json_put_int(o, key, low + draw(g, n));
-}
-
-static void put_limits(struct game *g, struct json_out *o)
-{
-	json_open(o, "limits", '{');
-	put_drawn(g, o, "iterations", 1, ITERATIONS_MAX);
-	if (chance(g, 25))
-		put_drawn(g, o, "tokens", 2000, 15000);
-	else
-		json_put_int(o, "tokens", 1000000);
-	if (chance(g, 15))
-		put_drawn(g, o, "micro_usd", 6000, 30000);
-	else
-		json_put_int(o, "micro_usd", 10000000);
-	if (chance(g, 15))
-		put_drawn(g, o, "active_ms", 1, 20000);
-	else
-		json_put_int(o, "active_ms", 3600000);
-	json_close(o, '}');
-}
-
-static struct str draw_profile(struct game *g)
-{
-	struct buf json = BUF(4000);
-	struct json_out o = {&json, false};
-
-	json_open(&o, NULL, '{');
-	json_put_bool(&o, "iterations_over_3", true);
-	put_limits(g, &o);
-	if (chance(g, 10))
-		json_put_str(&o, "mode", STR_OF("oneshot"));
-	if (chance(g, 30))
-		json_put_int(&o, "gate_permille", 800);
-	json_put_str(&o, "stakes", str_c(stakes_name((enum stakes)draw(g, N_STAKES))));
-	put_drawn(g, &o, "pass_score", 50, 40);
-	put_drawn(g, &o, "severity_threshold", 2, 4);
-	json_close(&o, '}');
-	struct str patch = arena_str(g->a, buf_view(&json));
-	buf_release(&json);
-	return case_patch(g->a, case_file(g->a, "tests/data/profile.json"), patch);
-}
-
-static void begin(struct game *g, uint64_t seed, int job_no)
-{
-	*g = (struct game){.random = (seed + 1) * 0x9E3779B97F4A7C15u +
-				     (uint64_t)job_no * 0xD1342543DE82EF95u,
-			   .a = arena_new()};
-	for (int i = 0; i < 8; i++)
-		draw(g, 2);
-	g->profile = case_profile(g->a, draw_profile(g));
-	const char *stakes = stakes_name((enum stakes)draw(g, N_STAKES));
-	int iterations = 1 + draw(g, (int)g->profile->limits.iterations);
-	g->job = case_job(g->a, g->profile,
-			  arena_printf(g->a,
-				       "{\"id\":\"%d\",\"profile\":\"letter\",\"stakes\":\"%s\","
-				       "\"limits\":{\"iterations\":%d}}",
-				       job_no, stakes, iterations));
-	g->loop = loop_new(g->a, g->job, g->profile);
-}
-
-static bool has_promise(const char *text)
-{
-	return strstr(text, "guarantee") != NULL;
-}
-
-static bool is_long(const char *text)
-{
-	return strlen(text) > 50; /* that one has 31 words; the check `brief` allows 30 */
-}
-
-static const char *draw_text(struct game *g)
-{
-	static const char *const texts[] = {
-		"alpha is one",
-		"  alpha is \n one ",
-		"alpha is two",
-		"bravo is one",
-		"we guarantee alpha",
-		"we guarantee that bravo is one",
-		"charlie",
-		"a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a",
-	};
-
-	return chance(g, 60) ? texts[draw(g, 8)]
-			     : arena_printf(g->a, "delta is %d", draw(g, 1000)).p;
-}
-
-/* ---- replies, and what they mean ---- */
-
-static struct str generator_reply(struct game *g)
-{
-	struct buf json = BUF(1000);
-	struct json_out o = {&json, false};
-
-	g->text = draw_text(g);
-	g->confidence = -1;
-	if (!g->profile->gate)
-		return str_c(g->text);
-	json_open(&o, NULL, '{');
-	json_put_str(&o, "text", str_c(g->text));
-	if (chance(g, 60)) {
-		g->confidence = draw(g, 100) * 10;
-		json_put_raw(&o, "confidence",
-			     arena_printf(g->a, "0.%02d", (int)g->confidence / 10));
-	} else if (chance(g, 50)) {
-		json_put_int(&o, "confidence", 2 + draw(g, 98));
-	}
-	json_close(&o, '}');
-	struct str reply = arena_str(g->a, buf_view(&json));
-	buf_release(&json);
-	return reply;
-}
-
-static void put_issue(struct game *g, struct json_out *o)
-{
-	static const char *const words[] = {"alpha", "one", "is", "bravo", "guarantee", "", "zulu"};
-	static const char *const wishes[] = {"say it in other words", "give the price",
-					     "name the reader", "leave it out"};
-	static const char *const categories[] = {"fact", "tone"};
-	const int severity = 1 + draw(g, 5);
-
-	json_open(o, NULL, '{');
-	json_put_str(o, "category", str_c(categories[draw(g, 2)]));
-	json_put_str(o, "snippet", str_c(words[draw(g, 7)]));
-	json_put_str(o, "suggestion", str_c(wishes[draw(g, 4)]));
-	json_put_int(o, "severity", severity);
-	json_close(o, '}');
-	g->severity = severity > g->severity ? severity : g->severity;
-}
-
-static struct str critic_reply(struct game *g)
-{
-	struct buf json = BUF(4000);
-	struct json_out o = {&json, false};
-
-	g->severity = 0;
-	g->readable = chance(g, 80);
-	g->pass = chance(g, 60);
-	g->score = g->pass && chance(g, 60) ? 85 + draw(g, 16) : draw(g, 101);
-	json_open(&o, NULL, '{');
-	json_put_str(&o, "verdict", str_c(g->pass ? "pass" : "fail"));
-	json_open(&o, "issues", '[');
-	for (int i = chance(g, 30) ? 0 : draw(g, 4); i > 0; i--)
-		put_issue(g, &o);
-	json_close(&o, ']');
-	if (g->readable || chance(g, 50))
-		json_put_int(&o, "score", g->score);
-	if (g->readable || chance(g, 50))
-		json_close(&o, '}');
-	else
-		json_put_int(&o, "score", 100);
-	if (!g->readable)
-		buf_puts(&json, "{}"); /* two objects, or half of one */
-	struct str reply = arena_str(g->a, buf_view(&json));
-	buf_release(&json);
-	return reply;
-}
-
-static struct str reply_of(struct game *g, enum role role)
-{
-	if (role == ROLE_GENERATOR)
-		return generator_reply(g);
-	if (role == ROLE_CRITIC)
-		return critic_reply(g);
-	g->text = draw_text(g);
-	return str_c(g->text);
-}
-
-static void make_reply(struct game *g, const struct call *c, struct fact *f)
-{
-	const char *before = g->text;
-	struct completion reply = {
-		.text = reply_of(g, c->role), .finish_reason = STR("stop"), .model = c->model->id};
-
-	reply.usage.in = draw(g, 1500);
-	reply.usage.out = draw(g, chance(g, 10) ? 2 * (int)c->max_output_tokens : 600);
-	if (chance(g, 5))
-		reply.usage.in = -1;
-	if (chance(g, 15))
-		reply.finish_reason = STR_OF("length");
-	else if (chance(g, 3))
-		reply.finish_reason = STR_OF("content_filter");
-	if (!str_is(reply.finish_reason, "stop"))
-		g->text = before;
-	f->http = case_completion(g->a, &reply);
-	c->model->wire->reply(&f->http, f->at_ms, g->a, &f->reply);
-}
-
-/* Attempts that broke off and may have been billed: the driver asks before each further one. */
-static int broken_attempts(struct game *g, const struct call *c, int64_t active_ms)
-{
-	int n = 0;
-
-	while (n < 3 && chance(g, 10) &&
-	       loop_may_retry(g->loop, c->no, n + 1, active_ms) == STOP_NONE)
-		n++;
-	return n;
-}
 
 /* ---- facts ---- */
 
@@ -371,6 +131,8 @@ static const char *step(struct game *g)
 	if (f->type == FACT_replied)
 		note_bill(g, &c, f, h->tokens_in + h->tokens_out - tokens,
 			  h->cost_micro_usd - micro_usd);
+	for (int i = 0; i < g->out.n_call && f->type != FACT_resumed; i++)
+		g->n_tool_calls += g->out.call[i].role == ROLE_TOOL;
 	if (regexec(&grammar, g->out.action.p, 0, NULL, 0) != 0)
 		return "the action is not in the grammar";
 	if (!g->out.finished && !open_call(g->loop))
@@ -386,7 +148,7 @@ static bool may_pass(const struct game *g, const struct promise *p)
 	return g->profile->mode == MODE_CRITIC_REFINER && g->readable && g->pass &&
 	       g->score >= g->profile->pass_score + p->score_over_the_bar &&
 	       g->severity < g->profile->severity_threshold - p->severity_under &&
-	       !has_promise(g->text);
+	       g->found < g->profile->severity_threshold && !has_promise(g->text);
 }
 
 static bool names_the_text(const struct game *g)
@@ -410,12 +172,13 @@ static const char *check_release(const struct game *g, const struct promise *p)
 			return "high_stakes of what did not pass";
 		return g->job->stakes != STAKES_HIGH ? "high_stakes without high stakes" : NULL;
 	case STOP_oneshot:
-		return !oneshot || has_promise(g->text) || !names_the_text(g)
+		return !oneshot || has_promise(g->text) || !names_the_text(g) ||
+				       g->found >= g->profile->severity_threshold
 			       ? "oneshot without green checks"
 			       : NULL;
 	case STOP_confidence_gate:
 		return g->job->stakes != STAKES_LOW || g->confidence < g->profile->gate_permille ||
-				       has_promise(g->text) || is_long(g->text) ||
+				       has_promise(g->text) || is_long(g->text) || g->found ||
 				       !names_the_text(g)
 			       ? "through a gate that is closed"
 			       : NULL;
@@ -429,8 +192,10 @@ static const char *check_caps(const struct game *g, const struct promise *p)
 	const struct history *h = loop_history(g->loop);
 	const struct limits *max = &g->job->limits;
 
-	if (h->n_calls > p->calls_an_iteration * max->iterations)
-		return "more than 4N calls";
+	if (h->n_calls - g->n_tool_calls > p->calls_an_iteration * max->iterations)
+		return "more than 4N calls of models";
+	if (g->n_tool_calls > g->profile->n_tool * h->n_draft)
+		return "a tool's second look at a draft";
 	if (h->n_iterations > max->iterations)
 		return "more iterations than allowed";
 	if (h->tokens_in + h->tokens_out > max->tokens + g->over_tokens)
@@ -587,7 +352,7 @@ int main(void)
 	};
 
 	if (regcomp(&grammar,
-		    "^(call (generator|critic|refiner) [0-9]+(, (generator|critic|refiner) "
+		    "^(call (generator|critic|refiner|tool) [0-9]+(, (generator|critic|refiner) "
 		    "[0-9]+)?|wait|finish (passed|direct|escalated|failed) [a-z_]+)$",
 		    REG_EXTENDED | REG_NOSUB) != 0)
 		case_die("the grammar");

@@ -82,6 +82,15 @@ static struct http_reply failure(enum reply_class class)
 	return http;
 }
 
+/* What a tool's run gave. */
+static struct http_reply run_of(const struct trace_step *s)
+{
+	if (s->type == FACT_replied)
+		return (struct http_reply){.body = s->reply.text, .whole = true};
+	return (struct http_reply){
+		.body = str_c(s->class == REPLY_rejected ? "it ended with status 3" : NULL)};
+}
+
 static bool make_fact(struct play *p, const struct trace_step *s, struct fact *f)
 {
 	const struct call *c = open_call(p, s->call_no);
@@ -103,8 +112,10 @@ static bool make_fact(struct play *p, const struct trace_step *s, struct fact *f
 	if (!reply.model.p)
 		reply.model = c->model->id;
 	f->reply.class = s->class;
-	f->http = s->type == FACT_replied ? case_completion(p->a, &reply) : failure(s->class);
-	if (f->http.status)
+	f->http = model_is_tool(c->model)   ? run_of(s)
+		  : s->type == FACT_replied ? case_completion(p->a, &reply)
+					    : failure(s->class);
+	if (f->http.status || f->http.body.p)
 		c->model->wire->reply(&f->http, f->at_ms, p->a, &f->reply);
 	if (s->type == FACT_call_failed && f->reply.class != s->class)
 		return wrong(p, s->line, "it reads as %s", reply_class_name(f->reply.class));
@@ -133,7 +144,7 @@ static bool opens_as_told(const struct play *p, const struct trace_step *s)
 		return true;
 	if (!p->out.n_call)
 		return wrong(p, s->line, "no call is opened here");
-	struct prompt prompt = {.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
+	struct prompt prompt = PROMPT;
 	loop_prompt(p->loop, c, &prompt);
 	for (int i = 0; i < s->n_has; i++)
 		if (str_find(buf_view(&prompt.user), s->has[i], 0) < 0)
@@ -146,8 +157,7 @@ static bool opens_as_told(const struct play *p, const struct trace_step *s)
 		ok = wrong(p, s->line, "output cap %d", (int)c->max_output_tokens);
 	if (s->time_left_ms >= 0 && s->time_left_ms != c->timeout_ms)
 		ok = wrong(p, s->line, "time left %d", (int)c->timeout_ms);
-	buf_release(&prompt.system);
-	buf_release(&prompt.user);
+	prompt_release(&prompt);
 	return ok;
 }
 

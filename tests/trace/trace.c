@@ -10,7 +10,7 @@ struct reader {
 
 #define REFUSE(r, ...) (printf("# %s:%d\n", (r)->t->path, (r)->line), case_die(__VA_ARGS__))
 
-/* Behind the JSON string or object that @s begins with; braces and quotes in strings do not count. */
+/* Behind the JSON string, object or array that @s begins with; brackets and quotes in strings do not count. */
 static size_t json_end(struct str s)
 {
 	bool quoted = false;
@@ -23,20 +23,26 @@ static size_t json_end(struct str s)
 		}
 		quoted ^= s.p[i] == '"';
 		if (!quoted)
-			depth += (s.p[i] == '{') - (s.p[i] == '}');
+			depth +=
+				(s.p[i] == '{' || s.p[i] == '[') - (s.p[i] == '}' || s.p[i] == ']');
 		if (!quoted && depth == 0)
 			return i + 1;
 	}
 	return s.n;
 }
 
-/* The next word, JSON string or JSON object; of length 0 at the end of the line. */
+static bool begins_json(struct str s)
+{
+	return s.n && (s.p[0] == '"' || s.p[0] == '{' || s.p[0] == '[');
+}
+
+/* The next word, JSON string, object or array; of length 0 at the end of the line. */
 static struct str word(struct reader *r)
 {
 	size_t n = 0;
 
 	r->rest = str_trim(r->rest);
-	if (r->rest.n && (r->rest.p[0] == '"' || r->rest.p[0] == '{'))
+	if (begins_json(r->rest))
 		n = json_end(r->rest);
 	while (n < r->rest.n && r->rest.p[n] != ' ')
 		n++;
@@ -55,16 +61,16 @@ static int64_t number(struct reader *r)
 	return n;
 }
 
-/* A JSON string is what it says, an object is itself. */
+/* A JSON string is what it says, an object or array is itself. */
 static struct str text(struct reader *r)
 {
 	struct str s = word(r);
 
-	if (s.n && s.p[0] == '{')
+	if (begins_json(s) && s.p[0] != '"')
 		return s;
 	struct json *doc = case_json(s);
 	if (json_kind(doc) != JSON_STRING)
-		REFUSE(r, "%.*s is neither a JSON string nor an object", STR_ARG(s));
+		REFUSE(r, "%.*s is neither a JSON string, nor an object or array", STR_ARG(s));
 	struct str said = arena_str(r->a, json_str(doc));
 	json_free(doc);
 	return said;

@@ -13,8 +13,8 @@
  * One line a step: the fact, `=>`, the action as step_action() writes it. Facts:
  *
  *	started | resumed | stopped REASON
- *	replied CALL TEXT         the model's text: a JSON string, or a JSON object as it stands
- *	call_failed CALL CLASS    a class of core/wire.h
+ *	replied CALL TEXT         the model's text, or what a tool answered: a JSON string, or a JSON object or array as it stands
+ *	call_failed CALL CLASS    a class of core/wire.h; of a tool: rejected (it did not end well) or unsent
  *
  * and behind them any of:
  *

@@ -1,114 +1,5 @@
 #include "base/clock.h"
-#include "core/check.h"
-#include "core/job.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
-static struct arena *arena;
-
-static const struct variable variables[] = {
-	{STR("name"), STR("山田花子")},
-	{STR("plan"), STR("Gold")},
-	{STR("number"), STR("00042")},
-	{STR("empty"), STR("")},
-};
-static const struct job job = {.variable = variables, .n_variable = 4};
-
-static int new_arena(void **state)
-{
-	arena = arena_new();
-	return 0;
-}
-
-static int free_arena(void **state)
-{
-	arena_free(arena);
-	return 0;
-}
-
-static enum status read_spec(const char *spec, struct check *out, struct err *err)
-{
-	struct json *json;
-
-	assert_int_equal(json_read(str_c(spec), &json, err), JSON_FINE);
-	enum status status = check_read(arena, json, out, err);
-	json_free(json); /* a check keeps nothing of it */
-	return status;
-}
-
-static void assert_refused(const char *spec, const char *said)
-{
-	struct check check;
-	struct err err = {""};
-
-	assert_int_equal(read_spec(spec, &check, &err), ST_INVALID);
-	assert_string_equal(err.text, said);
-}
-
-/* @arguments: the members of a check besides its name. */
-static struct check check_of(const char *arguments)
-{
-	struct check check;
-	struct err err = {""};
-	struct str spec = arena_printf(arena, "{\"name\": \"c\", %s}", arguments);
-
-	if (read_spec(spec.p, &check, &err) != ST_OK)
-		fail_msg("%s", err.text);
-	return check;
-}
-
-static struct check_result result_of(const char *arguments, const char *text)
-{
-	struct check *check = arena_alloc(arena, sizeof(*check));
-	struct checked checked = {.scratch = arena, .text = str_c(text)};
-	struct check_result result;
-
-	*check = check_of(arguments);
-	check_run(arena, check, &job, &checked, &result);
-	assert_ptr_equal(result.check, check);
-	return result;
-}
-
-static void assert_green(const char *arguments, const char *text)
-{
-	struct check_result r = result_of(arguments, text);
-
-	if (!r.ok)
-		fail_msg("\"%s\" is red: %.*s", text, STR_ARG(r.detail));
-	assert_null(r.detail.p);
-	assert_int_equal(r.at, -1);
-	assert_int_equal(r.n, 0);
-}
-
-/* Red, and the bytes concerned are the first @place in @text; NULL = the whole text. */
-static void assert_red(const char *arguments, const char *text, const char *detail,
-		       const char *place)
-{
-	struct check_result r = result_of(arguments, text);
-
-	if (r.ok)
-		fail_msg("\"%s\" is green", text);
-	assert_string_equal(r.detail.p, detail);
-	assert_int_equal(r.at, place ? str_find(str_c(text), str_c(place), 0) : -1);
-	assert_int_equal(r.n, place ? strlen(place) : 0);
-}
-
-static void assert_phrase(const char *arguments, const char *english, const char *japanese)
-{
-	struct check check = check_of(arguments);
-	const char *expected[] = {english, japanese};
-
-	for (int i = 0; i < 2; i++) {
-		struct buf said = BUF(1000);
-		check.type->phrase(check.args, &job, i == 1, &said);
-		assert_string_equal(said.p, expected[i]);
-		buf_release(&said);
-	}
-}
+#include "check_world.h"
 
 /* Reading */
 
@@ -158,27 +49,25 @@ static void a_name_has_at_most_40_characters(void **state)
 
 static void a_mistyped_type_gets_a_suggestion(void **state)
 {
-#define TYPES "the types are: graphemes, words, must_include, forbidden, regex, json"
 	assert_refused(
 		"{\"name\": \"c\", \"type\": \"grapheme\"}",
-		"check \"c\": unknown type \"grapheme\"; did you mean \"graphemes\"?; " TYPES);
+		"check \"c\": unknown type \"grapheme\"; did you mean \"graphemes\"?; README.md lists the types");
 	assert_refused(
 		"{\"name\": \"c\", \"type\": \"must-include\"}",
-		"check \"c\": unknown type \"must-include\"; did you mean \"must_include\"?; " TYPES);
-	assert_refused("{\"name\": \"c\", \"type\": \"length\"}",
-		       "check \"c\": unknown type \"length\"; " TYPES);
-#undef TYPES
+		"check \"c\": unknown type \"must-include\"; did you mean \"must_include\"?; README.md lists the types");
+	assert_refused("{\"name\": \"c\", \"type\": \"zzz\"}",
+		       "check \"c\": unknown type \"zzz\"; README.md lists the types");
 }
 
 static void an_unknown_key_is_refused_with_those_allowed(void **state)
 {
 	assert_refused("{\"name\": \"c\", \"type\": \"words\", \"mni\": 3}",
 		       "check \"c\": unknown key \"mni\"; the keys of type words are: "
-		       "name, type, severity, hard, min, max");
+		       "name, type, severity, hard, field, min, max");
 	/* another type's */
 	assert_refused("{\"name\": \"c\", \"type\": \"json\", \"pattern\": \"x\"}",
 		       "check \"c\": unknown key \"pattern\"; the keys of type json are: "
-		       "name, type, severity, hard");
+		       "name, type, severity, hard, field");
 }
 
 static void the_table_of_types_ends(void **state)
@@ -187,7 +76,7 @@ static void the_table_of_types_ends(void **state)
 
 	while (check_type_at(n))
 		n++;
-	assert_int_equal(n, 6);
+	assert_true(n > 20);
 	assert_null(check_type_at(n + 1));
 }
 
@@ -458,10 +347,9 @@ static void a_pattern_is_compiled_when_read(void **state)
 	assert_refused("{\"name\": \"c\", \"type\": \"regex\", \"pattern\": \"ab(\"}",
 		       "check \"c\": key \"pattern\": missing closing parenthesis, at byte 3");
 	assert_refused("{\"name\": \"c\", \"type\": \"regex\"}",
-		       "check \"c\": key \"pattern\": must be a string of 1 to 4096 bytes");
-	assert_refused(
-		"{\"name\": \"c\", \"type\": \"regex\", \"pattern\": \"a\", \"match\": 1}",
-		"check \"c\": key \"match\": must be true (must be found) or false (must not)");
+		       "check \"c\": needs \"pattern\", a regular expression");
+	assert_refused("{\"name\": \"c\", \"type\": \"regex\", \"pattern\": \"a\", \"match\": 1}",
+		       "check \"c\": key \"match\": must be true or false");
 	assert_refused(
 		"{\"name\": \"c\", \"type\": \"regex\", \"pattern\": \"a\", \"describe\": \"\"}",
 		"check \"c\": key \"describe\": must be a string of 1 to 1000 bytes");
@@ -503,13 +391,12 @@ static void a_long_detail_is_cut_between_characters(void **state)
 static void a_message_cuts_a_name_between_characters(void **state)
 {
 	assert_refused("{\"name\": \"c\", \"type\": \"ああああああああああああああ\"}",
-		       "check \"c\": unknown type \"あああああああああああああ\"; the types are: "
-		       "graphemes, words, must_include, forbidden, regex, json");
+		       "check \"c\": unknown type \"あああああああああああああ\"; README.md lists "
+		       "the types");
 }
 
 int main(void)
 {
-#define T(name) cmocka_unit_test_setup_teardown(name, new_arena, free_arena)
 	const struct CMUnitTest tests[] = {
 		T(a_check_is_hard_and_of_severity_4_unless_it_says_otherwise),
 		T(what_all_checks_have_is_read_exactly),

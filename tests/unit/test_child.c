@@ -17,14 +17,16 @@ enum { LIMIT_MS = 20000 };
 struct world {
 	struct reactor *reactor;
 	int n; /* callbacks */
+	enum status status;
 	char output[200], why[600];
 };
 
-static void on_done(void *owner, struct str output, const struct err *why)
+static void on_done(void *owner, enum status status, struct str output, const struct err *why)
 {
 	struct world *w = owner;
 
 	w->n++;
+	w->status = status;
 	snprintf(w->output, sizeof(w->output), "%.*s", STR_ARG(output));
 	snprintf(w->why, sizeof(w->why), "%s", why ? why->text : "");
 	reactor_stop(w->reactor);
@@ -35,17 +37,22 @@ static void stop(void *owner)
 	reactor_stop(((struct world *)owner)->reactor);
 }
 
-/* Runs @argv to its end. */
-static struct world run(const char *const *argv, int64_t limit_ms)
+/* Runs it to its end. */
+static struct world run_how(const struct child_how *how)
 {
 	struct world w = {.reactor = reactor_new()};
 
-	child_start(w.reactor, argv, limit_ms, on_done, &w);
+	child_start(w.reactor, how, on_done, &w);
 	assert_int_equal(w.n, 0);
 	reactor_run(w.reactor);
 	reactor_free(w.reactor);
 	assert_int_equal(w.n, 1);
 	return w;
+}
+
+static struct world run(const char *const *argv, int64_t limit_ms)
+{
+	return run_how(&(struct child_how){.argv = argv, .limit_ms = limit_ms});
 }
 
 static struct world shell(const char *script, int64_t limit_ms)
@@ -76,11 +83,40 @@ static void test_failures_are_named(void **state)
 
 	assert_string_equal(w.why, "the command sh ended with status 3: no login");
 	assert_string_equal(w.output, "");
+	assert_int_equal(w.status, ST_INVALID);
 	w = shell("kill -15 $$", LIMIT_MS);
 	assert_string_equal(w.why, "the command sh was ended by signal 15");
 	w = run((const char *const[]){"/nowhere/at-all", NULL}, LIMIT_MS);
 	assert_string_equal(w.why,
 			    "the command /nowhere/at-all cannot be run: No such file or directory");
+	assert_int_equal(w.status, ST_DOWN); /* it may be there the next time */
+}
+
+static void test_input(void **state)
+{
+	static char draft[256 << 10]; /* four times what a pipe holds */
+	struct child_how how = {.argv = (const char *const[]){"wc", "-c", NULL},
+				.input = {draft, sizeof(draft)},
+				.limit_ms = LIMIT_MS};
+
+	assert_string_equal(run_how(&how).output, "262144\n");
+	how.argv = (const char *const[]){"cat", NULL};
+	how.input = STR_OF("<>&\n");
+	assert_string_equal(run_how(&how).output, "<>&\n");
+	how.argv = (const char *const[]){"true", NULL}; /* nothing of it is read */
+	how.input = (struct str){draft, sizeof(draft)};
+	assert_int_equal(run_how(&how).status, ST_OK);
+}
+
+static void test_environment(void **state)
+{
+	struct child_how how = {.argv = (const char *const[]){"env", NULL},
+				.environment = (const char *const[]){"LANG=C.UTF-8", NULL},
+				.limit_ms = LIMIT_MS};
+
+	setenv("KEY_OF_A_PROVIDER", "secret", 1);
+	assert_string_equal(run_how(&how).output, "LANG=C.UTF-8\n");
+	assert_string_equal(shell("echo $KEY_OF_A_PROVIDER", LIMIT_MS).output, "secret\n");
 }
 
 static void test_too_much_output(void **state)
@@ -134,13 +170,14 @@ static void test_a_grandchild_holds_up_nobody(void **state)
 static void test_cancelled(void **state)
 {
 	struct world w = {.reactor = reactor_new()};
+	struct child_how how = {.limit_ms = LIMIT_MS};
 	struct timer *timer = timer_new(w.reactor, stop, &w);
 
 	child_cancel(NULL);
-	child_cancel(child_start(w.reactor, (const char *const[]){"sleep", "1000", NULL}, LIMIT_MS,
-				 on_done, &w));
-	child_cancel(child_start(w.reactor, (const char *const[]){"/nowhere/at-all", NULL},
-				 LIMIT_MS, on_done, &w));
+	how.argv = (const char *const[]){"sleep", "1000", NULL};
+	child_cancel(child_start(w.reactor, &how, on_done, &w));
+	how.argv = (const char *const[]){"/nowhere/at-all", NULL};
+	child_cancel(child_start(w.reactor, &how, on_done, &w));
 	timer_start(timer, 50, 0);
 	reactor_run(w.reactor);
 	timer_close(timer);
@@ -165,15 +202,15 @@ static void test_inherits_no_file_and_no_signal(void **state)
 
 static void test_waiting_for_it(void **state)
 {
+	struct child_how how = {.argv = (const char *const[]){"echo", "secret", NULL},
+				.limit_ms = LIMIT_MS};
 	struct buf out = BUF(100);
 	struct err err;
 
-	assert_int_equal(
-		child_run((const char *const[]){"echo", "secret", NULL}, LIMIT_MS, &out, &err),
-		ST_OK);
+	assert_int_equal(child_run(&how, &out, &err), ST_OK);
 	assert_string_equal(buf_view(&out).p, "secret\n");
-	assert_int_equal(child_run((const char *const[]){"false", NULL}, LIMIT_MS, &out, &err),
-			 ST_DOWN);
+	how.argv = (const char *const[]){"false", NULL};
+	assert_int_equal(child_run(&how, &out, &err), ST_DOWN);
 	assert_string_equal(err.text, "the command false ended with status 1");
 	buf_release(&out);
 }
@@ -184,6 +221,8 @@ int main(void)
 		cmocka_unit_test(test_output),
 		cmocka_unit_test(test_no_output_is_no_failure),
 		cmocka_unit_test(test_failures_are_named),
+		cmocka_unit_test(test_input),
+		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_too_much_output),
 		cmocka_unit_test(test_time_limit_ends_all_of_it),
 		cmocka_unit_test(test_a_grandchild_holds_up_nobody),

@@ -15,6 +15,7 @@
 /* A job that has ended, and its events as they would be published. */
 struct fixture {
 	struct arena *a;
+	const char *patch; /* of the profile; NULL: none */
 	const struct schema *outcome_schema, *opened_schema;
 	const struct job *job;
 	struct step_rows last;
@@ -23,12 +24,10 @@ struct fixture {
 	struct json *event[2]; /* parsed */
 };
 
-/* @schema without what core/schema.h does not know: the conditions among members, which the tests here name one by one. */
-static void put_known_keywords(struct arena *a, const struct json *schema, const char *at,
+/* @schema without `format`, which core/schema.h does not know. */
+static void put_without_format(struct arena *a, const struct json *schema, const char *at,
 			       struct json_out *o)
 {
-	static const char *const left_out[] = {"pattern", "allOf", "if",
-					       "then",	  "else",  "dependentRequired"};
 	const struct json *value;
 	struct str key;
 
@@ -38,11 +37,8 @@ static void put_known_keywords(struct arena *a, const struct json *schema, const
 	}
 	json_open(o, at, '{');
 	for (size_t i = 0; json_member(schema, i, &key, &value); i++) {
-		bool known = true;
-		for (size_t k = 0; k < sizeof(left_out) / sizeof(*left_out); k++)
-			known &= !str_is(key, left_out[k]);
-		if (known)
-			put_known_keywords(a, value, arena_str(a, key).p, o);
+		if (!str_is(key, "format"))
+			put_without_format(a, value, arena_str(a, key).p, o);
 	}
 	json_close(o, '}');
 }
@@ -55,7 +51,7 @@ static const struct schema *read_schema(struct arena *a, const char *path)
 	const struct schema *schema;
 	struct err err = {""};
 
-	put_known_keywords(a, doc, NULL, &o);
+	put_without_format(a, doc, NULL, &o);
 	if (schema_read(a, buf_view(&text), &schema, &err) != ST_OK)
 		fail_msg("%s: %s", path, err.text);
 	buf_release(&text);
@@ -88,10 +84,10 @@ static void make_events(struct fixture *f, const struct profile *profile,
 			const struct history *history)
 {
 	const struct outcome_row *outcome = f->last.outcome;
-	struct ending e = {f->job, profile, history, outcome, {NULL, 0}};
+	struct ending e = {f->job, profile, history, outcome, NULL};
 
 	if (outcome->draft_no != ROW_NULL)
-		e.best_text = history->draft[outcome->draft_no].text;
+		e.best = &history->draft[outcome->draft_no];
 	f->row = event_rows(f->a, &e, STR_OF("mill."), &f->n_row);
 	for (int i = 0; i < f->n_row; i++)
 		f->event[i] = case_json(f->row[i].payload);
@@ -100,8 +96,9 @@ static void make_events(struct fixture *f, const struct profile *profile,
 /* Plays a job to its end: @reply to each call in order; after the last one it is cancelled, unless it has ended. */
 static void play(struct fixture *f, const char *job_json, const char *const *reply)
 {
+	const struct str base = case_file(f->a, "tests/data/profile.json");
 	const struct profile *profile =
-		case_profile(f->a, case_file(f->a, "tests/data/profile.json"));
+		case_profile(f->a, f->patch ? case_patch(f->a, base, str_c(f->patch)) : base);
 	struct job *job = case_job(f->a, profile, str_c(job_json));
 	struct loop *loop = loop_new(f->a, job, profile);
 	struct fact fact = {.type = FACT_started, .at_ms = 1700000000000, .call_no = -1};
@@ -177,6 +174,30 @@ static void a_passed_job_has_one_event_with_its_text(void **state)
 	assert_int_equal(number(json_get(f->event[0], "usage"), "tokens_in"), 200);
 	assert_int_equal(number(json_get(f->event[0], "usage"), "tokens_out"), 100);
 	assert_int_equal(number(f->event[0], "cost_micro_usd"), 300 + 150);
+}
+
+static void parts_of_a_text_are_told_apart(void **state)
+{
+	static const char reply[] = "{\"subject\":\"Hello\",\"body\":\"It comes on Tuesday.\"}";
+	static const char *const passed[] = {reply, PASS, NULL};
+	static const char *const opened[] = {reply, FAIL("10", ""), NULL};
+	struct fixture *f = *state;
+
+	f->patch = "{\"fields\":[\"subject\",\"body\"]}";
+	play(f, JOB "}", passed);
+	assert_fits(f->outcome_schema, f->event[0]);
+	assert_member(f->event[0], "text", "Hello\n\nIt comes on Tuesday.");
+	assert_member(json_get(f->event[0], "fields"), "subject", "Hello");
+	assert_member(json_get(f->event[0], "fields"), "body", "It comes on Tuesday.");
+	for (int i = 0; i < f->n_row; i++)
+		json_free(f->event[i]);
+	play(f, JOB ",\"limits\":{\"iterations\":1}}", opened);
+	assert_fits(f->outcome_schema, f->event[0]);
+	assert_fits(f->opened_schema, f->event[1]);
+	assert_null(json_get(f->event[0], "fields"));
+	assert_member(json_get(f->event[0], "best_draft_fields"), "subject", "Hello");
+	assert_member(json_get(json_item(json_get(f->event[1], "drafts"), 0), "fields"), "body",
+		      "It comes on Tuesday.");
 }
 
 static void rows_name_topic_key_and_digest(void **state)
@@ -348,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_passed_job_has_one_event_with_its_text),
 		TEST(rows_name_topic_key_and_digest),
+		TEST(parts_of_a_text_are_told_apart),
 		TEST(an_escalated_job_opens_a_case_with_all_of_it),
 		TEST(where_the_first_draft_is_the_best_there_is_no_diff),
 		TEST(a_job_cancelled_before_its_first_draft),

@@ -348,6 +348,29 @@ static void a_job_may_tighten_its_profile_never_loosen_it(void **state)
 	assert_string_equal(err.text, "#/limits/active_ms: is 101, the profile allows at most 100");
 }
 
+/* They are compiled while other jobs wait. */
+static void the_schemas_of_a_job_have_a_size_together(void **state)
+{
+	struct fixture *f = *state;
+	struct buf spaces = BUF(16 << 10);
+
+	while (spaces.n < 8 << 10)
+		buf_putc(&spaces, ' ');
+	for (int more = 0; more < 2; more++) {
+		const char *job =
+			arena_printf(
+				f->a,
+				"{\"id\":\"1\",\"profile\":\"p\",\"checks\":["
+				"{\"name\":\"a\",\"type\":\"json_schema\",\"schema\":\"{}%s\"},"
+				"{\"name\":\"b\",\"type\":\"json_schema\",\"schema\":\"{%s}\"}]}",
+				spaces.p + 2, spaces.p + 2 - more)
+				.p;
+		assert_string_equal(reason_of(f, job), more ? "out_of_range" : "none");
+	}
+	assert_true(str_starts(str_c(f->err.text), "#/checks/1/schema: more than 16384 bytes"));
+	buf_release(&spaces);
+}
+
 static void a_check_may_not_take_the_name_of_its_profiles(void **state)
 {
 	const struct check check = {.name = STR("len")}, other = {.name = STR("length")};
@@ -464,6 +487,7 @@ int main(void)
 		TEST(a_failed_job_still_says_whose_it_is),
 		TEST(a_stored_job_reads_as_it_was),
 		TEST(a_job_may_tighten_its_profile_never_loosen_it),
+		TEST(the_schemas_of_a_job_have_a_size_together),
 		TEST(a_check_may_not_take_the_name_of_its_profiles),
 		TEST(a_variable_that_a_hard_check_wants_is_missing),
 		TEST(the_key_is_a_hash_of_the_identity),

@@ -75,6 +75,12 @@ static void take(struct world *w, int n)
 		assert_true(limit_take(w->limit, 0));
 }
 
+/* An attempt of no time that had others answered beside it. */
+static void give(struct world *w, enum reply_class class, int64_t unused_tokens)
+{
+	limit_give(w->limit, &(struct attempt_end){.class = class, .unused_tokens = unused_tokens});
+}
+
 static struct limit *limit_of(struct world *w, int64_t requests_per_minute, int64_t concurrency)
 {
 	return limit_new(w->reactor, "m",
@@ -102,7 +108,7 @@ static void concurrency_is_kept(void **state)
 	w->limit = limit_of(w, 0, 2);
 	take(w, 2);
 	assert_false(limit_take(w->limit, 0));
-	limit_give(w->limit, REPLY_complete, 0);
+	give(w, REPLY_complete, 0);
 	take(w, 1);
 	assert_false(limit_take(w->limit, 0));
 	limit_return(w->limit, 0);
@@ -143,9 +149,9 @@ static void those_who_wait_are_served_in_their_order(void **state)
 	limit_wait(w->limit, 0, on_slot, &c);
 	limit_cancel(gives_up);
 	limit_cancel(NULL);
-	limit_give(w->limit, REPLY_complete, 0);
+	give(w, REPLY_complete, 0);
 	assert_int_equal(w->n_served, 0); /* from the loop only */
-	limit_give(w->limit, REPLY_complete, 0);
+	give(w, REPLY_complete, 0);
 	run(w, 2, 500);
 	assert_string_equal(w->served, "ac");
 	assert_false(limit_take(w->limit, 0));
@@ -160,7 +166,7 @@ static void the_queue_comes_before_a_newcomer(void **state)
 	w->limit = limit_of(w, 0, 1);
 	take(w, 1);
 	limit_wait(w->limit, 0, on_slot, &a);
-	limit_give(w->limit, REPLY_complete, 0);
+	give(w, REPLY_complete, 0);
 	assert_false(limit_take(w->limit, 0));
 	run(w, 1, 500);
 	assert_string_equal(w->served, "a");
@@ -201,7 +207,7 @@ static void a_fleet_shares_the_rate(void **state)
 static void give_n(struct world *w, enum reply_class class, int n)
 {
 	for (int i = 0; i < n; i++)
-		limit_give(w->limit, class, 0);
+		give(w, class, 0);
 }
 
 static void five_failures_in_a_row_open_the_breaker(void **state)
@@ -217,7 +223,7 @@ static void five_failures_in_a_row_open_the_breaker(void **state)
 		w->limit = limit_of(w, 0, 0);
 		take(w, 12);
 		give_n(w, of_a_model[i], 4);
-		limit_give(w->limit, REPLY_complete, 0); /* no row of five any more */
+		give(w, REPLY_complete, 0); /* no row of five any more */
 		give_n(w, of_a_model[i], 4);
 		assert_int_equal(limit_breaker(w->limit), BREAKER_CLOSED);
 		take(w, 1);
@@ -233,7 +239,7 @@ static void one_refused_key_opens_the_breaker(void **state)
 
 	w->limit = limit_of(w, 0, 0);
 	take(w, 1);
-	limit_give(w->limit, REPLY_credentials, 0);
+	give(w, REPLY_credentials, 0);
 	assert_true(is_open(w));
 }
 
@@ -270,13 +276,13 @@ static void then_one_probes_after_a_second_and_its_answer_lets_out_more_and_more
 	assert_in_range(took_ms, 1250, 1600);
 	assert_int_equal(limit_breaker(w->limit), BREAKER_PROBING);
 	assert_false(limit_take(w->limit, 0));
-	limit_give(w->limit, REPLY_complete, 0);
+	give(w, REPLY_complete, 0);
 	run(w, 1, 500);
 	assert_string_equal(w->served, "ab");
 	assert_int_equal(limit_breaker(w->limit), BREAKER_CLOSED);
 	take(w, 1);
 	assert_false(limit_take(w->limit, 0)); /* two at once */
-	limit_give(w->limit, REPLY_rate_limited, 0);
+	give(w, REPLY_rate_limited, 0);
 	take(w, 1);
 	assert_false(limit_take(w->limit, 0)); /* who asks too much does not help it grow */
 	give_n(w, REPLY_complete, 2);
@@ -298,7 +304,7 @@ static void tokens_are_limited_at_their_worst_case_and_corrected(void **state)
 	took_ms = run(w, 1, 1500);
 	assert_int_equal(w->n_served, 1);
 	assert_in_range(took_ms, 490, 800); /* 300 of debt and 200 */
-	limit_give(w->limit, REPLY_complete, 900);
+	give(w, REPLY_complete, 900);
 	assert_true(limit_take(w->limit, 700));
 	assert_false(limit_take(w->limit, 500));
 }
@@ -310,7 +316,7 @@ static void only_answers_are_counted(void **state)
 	w->limit = limit_of(w, 0, 0);
 	take(w, N_REPLY_CLASSES);
 	for (int class = 0; class < N_REPLY_CLASSES; class ++)
-		limit_give(w->limit, (enum reply_class) class, 0);
+		give(w, (enum reply_class) class, 0);
 	assert_int_equal(limit_n_answered(w->limit), 4); /* complete, truncated, refused, blocked */
 }
 

@@ -29,7 +29,8 @@ struct task { /* a job that wants one answer */
 	struct limit_wait *wait;
 	struct retry_state retry;
 	enum reply_class class; /* of the attempt that is under way */
-	int64_t n_answered;
+	int64_t n_answered, asked_mono_ms, again_mono_ms;
+	bool at_fault; /* every call of it fails */
 	bool answered, gave_up;
 };
 
@@ -39,6 +40,7 @@ struct world {
 	int64_t begin_mono_ms, end_mono_ms;
 	int percent_before; /* so many calls get it already before its begin */
 	uint32_t random;
+	int64_t timeout_ms;
 	int n_request, n_out, n_out_max, n_done;
 	int64_t last_mono_ms; /* when the last was answered */
 	struct task task[TASKS_MAX];
@@ -70,47 +72,59 @@ static void after(struct task *t, reactor_fn *fn, int64_t ms)
 	timer_start(t->timer, ms, 0);
 }
 
-static enum others others(struct task *t)
+static void pause_task(void *owner)
 {
-	const int64_t before = t->n_answered;
+	struct task *t = owner;
+	const int64_t left_ms = t->again_mono_ms - clock_mono_ms();
 
-	t->n_answered = limit_n_answered(t->world->limit);
-	if (limit_breaker(t->world->limit) != BREAKER_CLOSED)
-		return OTHERS_FAIL;
-	return t->n_answered > before ? OTHERS_ANSWERED : OTHERS_UNKNOWN;
+	if (left_ms <= 0 ||
+	    (reply_maybe_billed(t->class) && limit_n_answered(t->world->limit) > t->n_answered))
+		ask(t);
+	else
+		after(t, pause_task, left_ms < MINUTE_MS ? left_ms : MINUTE_MS);
 }
 
 static void replied(void *owner)
 {
 	struct task *t = owner;
 	struct world *w = t->world;
+	bool in_vain = limit_n_answered(w->limit) == t->n_answered;
 	int64_t wait_ms;
 
 	w->n_out--;
-	limit_give(w->limit, t->class, 0);
+	limit_give(w->limit,
+		   &(struct attempt_end){.class = t->class,
+					 .in_vain = in_vain,
+					 .latency_ms = clock_mono_ms() - t->asked_mono_ms});
 	if (reply_is_answer(t->class)) {
 		t->answered = true;
 		w->n_done++;
 		w->last_mono_ms = clock_mono_ms();
 		return;
 	}
-	wait_ms = retry_after_ms(&t->retry, t->class, -1, others(t), draw(w));
+	in_vain = in_vain || limit_breaker(w->limit) != BREAKER_CLOSED;
+	wait_ms = retry_after_ms(&t->retry, t->class, -1, in_vain, draw(w));
+	t->n_answered = limit_n_answered(w->limit);
 	t->gave_up = wait_ms < 0;
+	t->again_mono_ms = clock_mono_ms() + wait_ms;
 	if (!t->gave_up)
-		after(t, ask, wait_ms);
+		pause_task(t);
 }
 
 static void post(void *owner)
 {
 	struct task *t = owner;
 	struct world *w = t->world;
-	const int64_t failure_ms = w->fault == REPLY_broken_off ? TIMEOUT_MS : 5;
+	const int64_t failure_ms = w->fault == REPLY_broken_off ? w->timeout_ms : 5;
 
 	t->wait = NULL;
 	w->n_request++;
 	if (++w->n_out > w->n_out_max)
 		w->n_out_max = w->n_out;
-	t->class = fails(w) ? w->fault : REPLY_complete;
+	t->class = t->at_fault || fails(w) ? w->fault : REPLY_complete;
+	t->asked_mono_ms = clock_mono_ms();
+	if (!t->retry.n_failed)
+		t->n_answered = limit_n_answered(w->limit);
 	after(t, replied, t->class == REPLY_complete ? ANSWER_MS : failure_ms);
 }
 
@@ -136,6 +150,7 @@ static int setup(void **state)
 
 	log_set_level(LOG_ERROR);
 	w->random = 88172645;
+	w->timeout_ms = TIMEOUT_MS;
 	w->limit = limit_new(NULL, "m", &most);
 	*state = w;
 	return 0;
@@ -217,7 +232,67 @@ static void two_jobs_outlive_an_hour_of_silence(void **state)
 	run(HOUR_MS + 10 * MINUTE_MS);
 	assert_int_equal(w->n_done, 2);
 	nobody_gave_up(w);
-	assert_in_range(w->task[0].retry.n_maybe_billed, 3, 10);
+	assert_in_range(w->task[0].retry.n_maybe_billed, 3, 9);
+}
+
+/* As shipped: an attempt hangs for the 30 s that a job has, is charged 0.0156 USD, and 0.2 USD are its cap. After the hour the same again
+ * must fit beside what the loop costs: 11 at most. */
+static void one_job_alone_outlives_an_hour_of_silence(void **state)
+{
+	static const enum reply_class fault[] = {REPLY_broken_off, REPLY_unreadable};
+
+	for (int i = 0; i < 200; i++) {
+		struct world *w = *state;
+
+		w->random += (uint32_t)i;
+		w->timeout_ms = 30000;
+		begin(w, 1, fault[i % 2]);
+		run(HOUR_MS + 16 * MINUTE_MS);
+		assert_int_equal(w->n_done, 1);
+		nobody_gave_up(w);
+		assert_in_range(w->task[0].retry.n_maybe_billed, 7, 10);
+		teardown(state);
+		setup(state);
+	}
+}
+
+/* One after the other is answered, each 20 seconds, beside it and in its pauses. */
+static void a_request_that_hangs_while_others_are_answered_is_given_up(void **state)
+{
+	struct world *w = *state;
+
+	w->fault = REPLY_broken_off;
+	w->task[0].at_fault = true;
+	for (int i = 0; i < TASKS_MAX && !w->task[0].gave_up; i++) {
+		w->task[i].world = w;
+		ask(&w->task[i]);
+		run(20000);
+	}
+	assert_true(w->task[0].gave_up);
+	assert_int_equal(w->task[0].retry.n_maybe_billed, 3);
+	assert_in_range(w->n_done, 9, 12);
+}
+
+/* The first comes when the breaker is open for the fault of a request alone: it waits for a pause and an attempt, no more. */
+static void a_second_job_tells_a_request_at_fault_from_an_outage(void **state)
+{
+	struct world *w = *state;
+
+	w->fault = REPLY_broken_off;
+	w->task[0].at_fault = true;
+	w->task[0].world = w;
+	ask(&w->task[0]);
+	run(3 * MINUTE_MS);
+	assert_true(limit_hangs(w->limit));
+	assert_int_equal(w->task[0].retry.n_broken, 0);
+	for (int i = 1; i < 20; i++) {
+		w->task[i].world = w;
+		ask(&w->task[i]);
+		run(2 * MINUTE_MS);
+		assert_in_range(w->n_done, i - 1, i);
+	}
+	assert_true(w->task[0].gave_up);
+	assert_int_equal(w->n_done, 19);
 }
 
 /* Ten minutes in which half of the calls still succeed, then none: no request is taken for the one at fault. */
@@ -277,6 +352,80 @@ static void a_fresh_job_is_not_starved_by_retries(void **state)
 	assert_int_equal(w->n_done, TASKS_MAX);
 }
 
+/* ---- what shows that a model is silent ---- */
+
+static void broken_off(struct world *w, bool in_vain)
+{
+	limit_give(w->limit, &(struct attempt_end){.class = REPLY_broken_off, .in_vain = in_vain});
+}
+
+static void answered(struct world *w, int64_t latency_ms)
+{
+	limit_give(w->limit,
+		   &(struct attempt_end){.class = REPLY_complete, .latency_ms = latency_ms});
+}
+
+static void take(struct world *w, int n)
+{
+	for (int i = 0; i < n; i++)
+		assert_true(limit_take(w->limit, 0));
+}
+
+static bool is_closed(const struct world *w)
+{
+	return limit_breaker(w->limit) == BREAKER_CLOSED;
+}
+
+static void one_that_hangs_alone_shows_it_unless_others_are_answered(void **state)
+{
+	struct world *w = *state;
+
+	take(w, 1);
+	run(MINUTE_MS);
+	broken_off(w, false);
+	assert_true(is_closed(w));
+	take(w, 1);
+	broken_off(w, true);
+	assert_false(is_closed(w));
+	assert_true(limit_hangs(w->limit));
+}
+
+/* A second call that has just been asked does not wait in vain yet. */
+static void of_two_that_hang_the_first_shows_it_when_both_have_waited_for_ten_seconds(void **state)
+{
+	struct world *w = *state;
+
+	take(w, 1);
+	run(MINUTE_MS);
+	take(w, 1);
+	run(9999);
+	broken_off(w, true);
+	assert_true(is_closed(w));
+	take(w, 1);
+	run(10000);
+	broken_off(w, false);
+	assert_false(is_closed(w));
+}
+
+/* Answers took 20 s: silence of less says nothing. The longest is forgotten by an eighth with each that comes sooner. */
+static void where_answers_take_long_silence_has_to_be_longer(void **state)
+{
+	struct world *w = *state;
+
+	take(w, 3);
+	answered(w, 20000);
+	run(19999);
+	broken_off(w, true);
+	assert_true(is_closed(w));
+	take(w, 1);
+	run(20000);
+	broken_off(w, true);
+	assert_false(is_closed(w));
+	assert_int_equal(limit_slowest_ms(w->limit), 20000);
+	answered(w, 100);
+	assert_int_equal(limit_slowest_ms(w->limit), 17500);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -284,9 +433,15 @@ int main(void)
 		TEST(an_hour_of_refusals_costs_a_request_a_minute),
 		TEST(an_hour_of_silence_costs_each_job_little),
 		TEST(two_jobs_outlive_an_hour_of_silence),
+		TEST(one_job_alone_outlives_an_hour_of_silence),
+		TEST(a_request_that_hangs_while_others_are_answered_is_given_up),
+		TEST(a_second_job_tells_a_request_at_fault_from_an_outage),
 		TEST(an_outage_that_comes_slowly_is_nobodys_fault),
 		TEST(a_model_that_comes_back_is_not_run_over),
 		TEST(a_fresh_job_is_not_starved_by_retries),
+		TEST(one_that_hangs_alone_shows_it_unless_others_are_answered),
+		TEST(of_two_that_hang_the_first_shows_it_when_both_have_waited_for_ten_seconds),
+		TEST(where_answers_take_long_silence_has_to_be_longer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,9 @@
 	"\"temperature_milli\":700,\"timeout_ms\":60000,\"tokens_per_kb\":400,\"wire\":\"openai\"}"
 #define PROMPTS(rubric)                                                                                 \
 	"{\"critic\":\"C {{rubric}} {{reply}} {{schema}}\\n--- user ---\\n{{constraints}} {{draft}}\"," \
-	"\"generator\":\"G\\n--- user ---\\n{{task}} {{constraints}}\","                                \
-	"\"refiner\":\"R\\n--- user ---\\n{{draft}} {{issues}}\",\"rubric\":\"" rubric "\"}"
+	"\"generator\":\"G {{schema}}\\n--- user ---\\n{{task}} {{constraints}}\","                     \
+	"\"refiner\":\"R {{schema}}\\n--- user ---\\n{{draft}} {{issues}}\",\"rubric\":\"" rubric       \
+	"\"}"
 
 static const char whole[] =
 	"{\"categories\":[\"fact\",\"tone\"],\"checks\":[{\"max\":9,\"min\":1,\"name\":\"length\",\"type\":\"words\"}],"
@@ -109,7 +110,8 @@ static void a_profile_is_read_whole(void **state)
 	assert_str(p->constraint[0], "Be kind.");
 	assert_int_equal(p->n_check, 1);
 	assert_str(p->check[0].name, "length");
-	assert_str(p->prompt[LANG_EN][ROLE_GENERATOR], "G\n--- user ---\n{{task}} {{constraints}}");
+	assert_str(p->prompt[LANG_EN][ROLE_GENERATOR],
+		   "G {{schema}}\n--- user ---\n{{task}} {{constraints}}");
 	assert_str(p->rubric[LANG_JA], "5: 誤り");
 	assert_str(critic->name, "cheap");
 	assert_str(critic->id, "c-1");
@@ -297,6 +299,23 @@ static void checks_are_a_hundred_at_most(void **state)
 	buf_release(&checks);
 }
 
+static void parts_have_names_that_prompts_and_checks_know(void **state)
+{
+#define GATE "\"gate_permille\""
+	const struct profile *p =
+		read_good(*state, with(*state, GATE, "\"fields\":[\"text\"]," GATE));
+
+	assert_int_equal(p->n_field, 1);
+	assert_true(profile_has_field(p, STR_OF("text")));
+	assert_false(profile_has_field(p, STR_OF("tex")));
+	refused(*state, GATE, "\"fields\":[]," GATE, "fields: ");
+	refused(*state, GATE, "\"fields\":[\"a\",\"a\"]," GATE, "fields[1]: ");
+	refused(*state, GATE, "\"fields\":[\"A\"]," GATE, "fields[0]: ");
+	refused(*state, GATE, "\"fields\":[\"confidence\"]," GATE, "fields[0]: ");
+	refused(*state, "{\"max\":9,", "{\"field\":\"body\",\"max\":9,", "checks[0].field: ");
+#undef GATE
+}
+
 static void the_critic_is_another_model_than_the_generator(void **state)
 {
 	refused(*state, "\"c-1\"", "\"g-1\"", "models.critic.id: ");
@@ -393,6 +412,7 @@ int main(void)
 		WITH_ARENA(a_fault_is_told_by_its_path_and_mend),
 		WITH_ARENA(what_the_critic_is_asked_fits_together),
 		WITH_ARENA(checks_are_a_hundred_at_most),
+		WITH_ARENA(parts_have_names_that_prompts_and_checks_know),
 		WITH_ARENA(the_critic_is_another_model_than_the_generator),
 		WITH_ARENA(in_mode_reflect_one_model_plays_all_roles),
 		WITH_ARENA(more_than_three_iterations_are_asked_for_twice),

@@ -33,8 +33,10 @@ static void phrase(const void *args, const struct job *job, bool japanese, struc
 }
 
 static const struct check_type contains = {.name = "contains", .phrase = phrase};
-static const struct check profile_check = {STR("named"), &contains, "A-77", 4, true};
-static const struct check job_check = {STR("polite"), &contains, "thank you", 2, false};
+static const struct check profile_check = {
+	.name = STR("named"), .type = &contains, .args = "A-77", .severity = 4, .hard = true};
+static const struct check job_check = {
+	.name = STR("polite"), .type = &contains, .args = "thank you", .severity = 2};
 static const struct check_result results[] = {
 	{&profile_check, false, STR("\"A-77\" does not occur"), -1, 0},
 	{&job_check, true, {NULL, 0}, 0, 0},
@@ -107,14 +109,8 @@ static struct profile of_template(const char *text)
 static void write_prompt(struct prompt *out, const struct profile *p, const struct job *j,
 			 enum role role, int call_no, const struct prompt_parts *with)
 {
-	*out = (struct prompt){.system = BUF(PROMPT_BYTES_MAX), .user = BUF(PROMPT_BYTES_MAX)};
+	*out = PROMPT;
 	prompt_write(p, j, role, call_no, with, out);
-}
-
-static void release(struct prompt *p)
-{
-	buf_release(&p->system);
-	buf_release(&p->user);
 }
 
 /* The key as the header defines it. */
@@ -157,7 +153,6 @@ static void load_shipped(struct arena *a, struct profile *p)
 		snprintf(path, sizeof(path), "config/prompts/%s/rubric.txt", folder);
 		read_file(a, path, &p->rubric[lang]);
 	}
-	form_make(a, p);
 }
 
 static void check_golden(struct arena *a, const char *path, const struct prompt *p)
@@ -195,7 +190,7 @@ static void each_shipped_prompt_is_sent_as_its_golden_text(void **state)
 			snprintf(path, sizeof(path), "tests/data/prompts/%s-%s.txt",
 				 language_name(j.language), role_name((enum role)role));
 			check_golden(a, path, &prompt);
-			release(&prompt);
+			prompt_release(&prompt);
 		}
 	}
 	arena_free(a);
@@ -235,8 +230,8 @@ static void the_static_part_is_the_same_for_all_jobs(void **state)
 		write_prompt(&two, &p, &other, (enum role)role, 7, &again);
 		assert_string_equal(one.system.p, two.system.p);
 		assert_string_not_equal(one.user.p, two.user.p);
-		release(&one);
-		release(&two);
+		prompt_release(&one);
+		prompt_release(&two);
 	}
 	arena_free(a);
 }
@@ -250,7 +245,7 @@ static void static_variables_come_from_the_profile(void **state)
 	write_prompt(&prompt, &p, &job, ROLE_CRITIC, 0, &parts);
 	assert_str(buf_view(&prompt.system), "5: wrong|fact, tone|80 of 100|3");
 	assert_str(buf_view(&prompt.user), "x");
-	release(&prompt);
+	prompt_release(&prompt);
 }
 
 static void the_pass_score_is_told_on_the_critics_scale(void **state)
@@ -262,11 +257,11 @@ static void the_pass_score_is_told_on_the_critics_scale(void **state)
 	p.pass_score = 85;
 	write_prompt(&prompt, &p, &job, ROLE_CRITIC, 0, &parts);
 	assert_str(buf_view(&prompt.system), "8.5/10");
-	release(&prompt);
+	prompt_release(&prompt);
 	p.pass_score = 80;
 	write_prompt(&prompt, &p, &job, ROLE_CRITIC, 0, &parts);
 	assert_str(buf_view(&prompt.system), "8/10");
-	release(&prompt);
+	prompt_release(&prompt);
 }
 
 static void a_reply_that_is_json_is_asked_for_with_its_schema(void **state)
@@ -275,12 +270,11 @@ static void a_reply_that_is_json_is_asked_for_with_its_schema(void **state)
 	struct arena *a = arena_new();
 	struct prompt prompt;
 
-	form_make(a, &p);
 	for (int gate = 0; gate < 2; gate++) {
 		p.gate = gate;
 		for (int role = 0; role < N_ROLES; role++) {
 			enum want want = role == ROLE_CRITIC		  ? WANT_CRITIQUE
-					 : gate && role == ROLE_GENERATOR ? WANT_CONFIDENT_TEXT
+					 : gate && role == ROLE_GENERATOR ? WANT_DRAFT
 									  : WANT_TEXT;
 			write_prompt(&prompt, &p, &job, (enum role)role, 0, &parts);
 			assert_int_equal(prompt.want, want);
@@ -288,9 +282,9 @@ static void a_reply_that_is_json_is_asked_for_with_its_schema(void **state)
 				assert_str(buf_view(&prompt.system), "a\nb");
 			else
 				assert_true(has(buf_view(&prompt.system),
-						arena_str(a, prompt.schema).p));
-			assert_true(want == WANT_TEXT ? !prompt.schema.p : prompt.schema.n > 0);
-			release(&prompt);
+						arena_str(a, buf_view(&prompt.schema)).p));
+			assert_true((want == WANT_TEXT) == (prompt.schema.n == 0));
+			prompt_release(&prompt);
 		}
 	}
 	arena_free(a);
@@ -311,11 +305,11 @@ static void what_the_job_lacks_is_said(void **state)
 	write_prompt(&prompt, &p, &empty, ROLE_REFINER, 0, &nothing);
 	assert_str(buf_view(&prompt.user), "(none)|(none)|(none)|(none)|(none)|(none)|"
 					   "All checks are green.\nend\n");
-	release(&prompt);
+	prompt_release(&prompt);
 	empty.language = LANG_JA;
 	write_prompt(&prompt, &p, &empty, ROLE_REFINER, 0, &nothing);
 	assert_true(has(buf_view(&prompt.user), "（なし）|（なし）"));
-	release(&prompt);
+	prompt_release(&prompt);
 }
 
 static void the_profiles_own_sentences_need_no_fence(void **state)
@@ -327,7 +321,7 @@ static void the_profiles_own_sentences_need_no_fence(void **state)
 	p.n_check = 0;
 	write_prompt(&prompt, &p, &empty, ROLE_GENERATOR, 0, &nothing);
 	assert_str(buf_view(&prompt.user), "- One polite register.");
-	release(&prompt);
+	prompt_release(&prompt);
 }
 
 static void asked_again_the_prompt_says_so_on_a_line(void **state)
@@ -339,10 +333,10 @@ static void asked_again_the_prompt_says_so_on_a_line(void **state)
 	write_prompt(&prompt, &p, &job, ROLE_CRITIC, 0, &again);
 	assert_true(str_starts(buf_view(&prompt.user), "(none)\nagain: 1\n"));
 	assert_true(has(buf_view(&prompt.user), "JSON object"));
-	release(&prompt);
+	prompt_release(&prompt);
 	write_prompt(&prompt, &p, &job, ROLE_REFINER, 0, &again);
 	assert_false(has(buf_view(&prompt.user), "JSON"));
-	release(&prompt);
+	prompt_release(&prompt);
 }
 
 /* --- fences --- */
@@ -357,14 +351,14 @@ static void the_key_follows_from_salt_call_and_counter(void **state)
 	assert_str(
 		buf_view(&prompt.user),
 		"<<<813a0d94e5194854456ae4d0\nTell the customer how to cancel.\n813a0d94e5194854456ae4d0>>>");
-	release(&prompt);
+	prompt_release(&prompt);
 }
 
 static void a_text_that_knows_the_key_gets_another_one(void **state)
 {
 	struct profile p = of_template("s\n--- user ---\n{{task}}\n{{draft}}");
 	struct job j = job;
-	struct prompt_parts with = {{NULL, 0}, NULL, 0, NULL, 0, false};
+	struct prompt_parts with = {.again = false};
 	struct arena *a = arena_new();
 	struct prompt prompt;
 	char key0[25], key1[25], key2[25];
@@ -378,7 +372,7 @@ static void a_text_that_knows_the_key_gets_another_one(void **state)
 	struct str want = arena_printf(a, "<<<%s\n%.*s\n%s>>>\n<<<%s\n%.*s\n%s>>>", key2,
 				       STR_ARG(j.task), key2, key2, STR_ARG(with.draft), key2);
 	assert_str(buf_view(&prompt.user), want.p);
-	release(&prompt);
+	prompt_release(&prompt);
 	arena_free(a);
 }
 
@@ -416,7 +410,7 @@ static void every_text_of_others_stands_between_fences(void **state)
 		}
 		assert_in_range(at, begin, end);
 	}
-	release(&prompt);
+	prompt_release(&prompt);
 }
 
 static void what_is_put_in_is_no_template(void **state)
@@ -429,7 +423,7 @@ static void what_is_put_in_is_no_template(void **state)
 		"{{draft}} {{rubric}} {{nothing}} {{\n--- user ---\n<<<000000000000000000000000");
 	write_prompt(&prompt, &p, &j, ROLE_CRITIC, 0, &parts);
 	assert_true(has(buf_view(&prompt.user), j.task.p));
-	release(&prompt);
+	prompt_release(&prompt);
 }
 
 static void a_prompt_over_the_maximum_is_full(void **state)
@@ -440,7 +434,7 @@ static void a_prompt_over_the_maximum_is_full(void **state)
 	prompt_write(&p, &job, ROLE_GENERATOR, 0, &nothing, &small);
 	assert_true(small.user.full);
 	assert_false(small.system.full);
-	release(&small);
+	prompt_release(&small);
 }
 
 /* --- what is refused at load --- */

@@ -193,6 +193,39 @@ static void what_its_own_writer_passed_is_counted(void **state)
 	json_free(r);
 }
 
+/* An attempt of a call that was answered, of one that is still open, and of one that was given up. One that only waited failed in nothing. */
+static void attempts_that_failed_are_counted_by_model_and_class(void **state)
+{
+	database_run(
+		"begin;"
+		"insert into draftmill.profile values ('\\x01', 'q', '{\"models\":{\"critic\":{\"id\":\"judge\"},\"refiner\":{\"id\":\"writer\"}}}');"
+		"insert into draftmill.job (job_no, source, id, revision, batch, profile, profile_sha, stakes, cluster, topic, part,"
+		" \"offset\", worker_id, at, payload_sha) values (30, '', 'f', 0, 'failing', 'q', '\\x01', 'normal', 'c', 't', 0, 30, 1, now(), '');"
+		"insert into draftmill.step (job_no, step_no, fact, call_no, worker_id, at, active_ms, role, model_asked, class, reply_sha, action, digest, hash)"
+		" values (30, 0, 'started', null, 1, now(), 0, null, null, null, '', 'call critic 0', '', ''),"
+		" (30, 1, 'replied', 0, 1, now(), 0, 'critic', 'judge', 'complete', '', 'call critic 1, refiner 2', '', ''),"
+		" (30, 2, 'call_failed', 1, 1, now(), 0, 'critic', 'judge', 'broken_off', '', 'wait', '', '');"
+		"insert into draftmill.attempt values (30, 0, 1, 1, now(), 'waited', null, null, null),"
+		" (30, 0, 2, 1, now(), 'overloaded', 503, null, null), (30, 1, 1, 1, now(), 'broken_off', null, null, null),"
+		" (30, 2, 1, 1, now(), 'unsent', null, null, null);"
+		"commit");
+	struct json *r = load("failing");
+	const struct json *f = json_get(r, "failures");
+
+	assert_int_equal(json_size(f), 3);
+	for (int i = 0; i < 3; i++) {
+		static const char *const want[][2] = {
+			{"judge", "broken_off"}, {"judge", "overloaded"}, {"writer", "unsent"}};
+		assert_true(str_is(ask_text(json_item(f, i), "model"), want[i][0]));
+		assert_true(str_is(ask_text(json_item(f, i), "class"), want[i][1]));
+		assert_number(json_item(f, i), "n", i == 0 ? 2 : 1);
+	}
+	json_free(r);
+	r = load("b");
+	assert_number(json_item(json_get(r, "failures"), 0), "n", 20);
+	json_free(r);
+}
+
 static void tokens_and_money_are_those_of_the_outcomes(void **state)
 {
 	struct json *r = load("b");
@@ -233,6 +266,7 @@ int main(void)
 		cmocka_unit_test(what_its_own_writer_passed_is_counted),
 		cmocka_unit_test(tokens_and_money_are_those_of_the_outcomes),
 		cmocka_unit_test(percentiles_are_values_that_occurred),
+		cmocka_unit_test(attempts_that_failed_are_counted_by_model_and_class),
 	};
 	return cmocka_run_group_tests(tests, start_with_rows, database_stop);
 }

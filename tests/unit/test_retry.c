@@ -11,7 +11,7 @@ static const enum reply_class without_end[] = {REPLY_rate_limited, REPLY_overloa
 
 static int64_t after(struct retry_state *s, enum reply_class class, uint32_t random)
 {
-	return retry_after_ms(s, class, -1, OTHERS_UNKNOWN, random);
+	return retry_after_ms(s, class, -1, true, random);
 }
 
 /* Half a second, doubling to a minute; the wait lies in the upper half of it. */
@@ -40,9 +40,9 @@ static void retry_after_is_a_floor_under_the_jitter(void **state)
 {
 	struct retry_state s = {0};
 
-	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, 2000, OTHERS_UNKNOWN, 123), 2123);
-	assert_int_equal(retry_after_ms(&s, REPLY_server_error, 0, OTHERS_UNKNOWN, 123), 623);
-	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, -1, OTHERS_UNKNOWN, 123), 1123);
+	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, 2000, true, 123), 2123);
+	assert_int_equal(retry_after_ms(&s, REPLY_server_error, 0, true, 123), 623);
+	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, -1, true, 123), 1123);
 }
 
 /* Requests of one call in its first ten seconds, every one answered with 429 and this header. */
@@ -54,7 +54,7 @@ static int in_ten_seconds(const char *headers, uint32_t random)
 
 	for (int64_t at_ms = 0; at_ms <= 10000; n++) {
 		int64_t floor_ms = http_retry_after_ms(str_c(headers), now_ms + at_ms);
-		at_ms += retry_after_ms(&s, REPLY_rate_limited, floor_ms, OTHERS_UNKNOWN, random);
+		at_ms += retry_after_ms(&s, REPLY_rate_limited, floor_ms, true, random);
 	}
 	return n;
 }
@@ -79,8 +79,7 @@ static void no_floor_is_longer_than_a_day(void **state)
 {
 	struct retry_state s = {0};
 
-	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, 7 * 86400000, OTHERS_UNKNOWN, 1),
-			 86400001);
+	assert_int_equal(retry_after_ms(&s, REPLY_rate_limited, 7 * 86400000, true, 1), 86400001);
 }
 
 static void some_failures_are_retried_without_end(void **state)
@@ -102,13 +101,12 @@ static void the_sixth_server_error_ends_it_only_if_others_are_answered(void **st
 	for (int n = 1; n <= 5; n++) {
 		for (int in_vain = 0; in_vain < 20; in_vain++) {
 			assert_true(after(&s, REPLY_server_error, 0) >= 0);
-			assert_true(retry_after_ms(&s, REPLY_server_error, -1, OTHERS_FAIL, 0) >=
-				    0);
+			assert_true(retry_after_ms(&s, REPLY_server_error, -1, true, 0) >= 0);
 		}
-		assert_true(retry_after_ms(&s, REPLY_server_error, -1, OTHERS_ANSWERED, 0) >= 0);
+		assert_true(retry_after_ms(&s, REPLY_server_error, -1, false, 0) >= 0);
 	}
 	assert_true(after(&s, REPLY_server_error, 0) >= 0);
-	assert_int_equal(retry_after_ms(&s, REPLY_server_error, -1, OTHERS_ANSWERED, 0), -1);
+	assert_int_equal(retry_after_ms(&s, REPLY_server_error, -1, false, 0), -1);
 }
 
 static void other_failures_are_no_server_errors(void **state)
@@ -116,18 +114,24 @@ static void other_failures_are_no_server_errors(void **state)
 	struct retry_state s = {0};
 
 	for (int n = 0; n < 20; n++)
-		assert_true(retry_after_ms(&s, REPLY_rate_limited, -1, OTHERS_ANSWERED, 0) >= 0);
-	assert_true(retry_after_ms(&s, REPLY_server_error, -1, OTHERS_ANSWERED, 0) >= 0);
+		assert_true(retry_after_ms(&s, REPLY_rate_limited, -1, false, 0) >= 0);
+	assert_true(retry_after_ms(&s, REPLY_server_error, -1, false, 0) >= 0);
+}
+
+/* Of a request that fails while others are answered. */
+static int64_t alone_after(struct retry_state *s, enum reply_class class)
+{
+	return retry_after_ms(s, class, -1, false, 0);
 }
 
 static void what_may_be_billed_is_tried_three_times_in_all(void **state)
 {
 	struct retry_state s = {0};
 
-	assert_true(after(&s, REPLY_broken_off, 0) >= 0);
-	assert_true(after(&s, REPLY_rate_limited, 0) >= 0);
-	assert_true(after(&s, REPLY_unreadable, 0) >= 0);
-	assert_int_equal(after(&s, REPLY_broken_off, 0), -1);
+	assert_true(alone_after(&s, REPLY_broken_off) >= 0);
+	assert_true(alone_after(&s, REPLY_rate_limited) >= 0);
+	assert_true(alone_after(&s, REPLY_unreadable) >= 0);
+	assert_int_equal(alone_after(&s, REPLY_broken_off), -1);
 	assert_int_equal(s.n_maybe_billed, 3);
 	assert_int_equal(s.n_failed, 4);
 }
@@ -138,12 +142,24 @@ static void what_breaks_off_while_all_do_is_counted_but_not_held_against_it(void
 	struct retry_state s = {0};
 
 	for (int n = 0; n < 20; n++)
-		assert_true(retry_after_ms(&s, REPLY_broken_off, -1, OTHERS_FAIL, 0) >= 0);
+		assert_true(after(&s, REPLY_broken_off, 0) >= 0);
 	assert_int_equal(s.n_maybe_billed, 20);
-	assert_true(after(&s, REPLY_broken_off, 0) >= 0);
-	assert_true(after(&s, REPLY_unreadable, 0) >= 0);
-	assert_int_equal(after(&s, REPLY_broken_off, 0), -1);
+	assert_true(alone_after(&s, REPLY_broken_off) >= 0);
+	assert_true(alone_after(&s, REPLY_unreadable) >= 0);
+	assert_int_equal(alone_after(&s, REPLY_broken_off), -1);
 	assert_int_equal(s.n_maybe_billed, 23);
+}
+
+/* Each is charged to the job: 1, 4, 16, 64, 256 s and 15 minutes at least, or what the provider asks if that is longer. */
+static void the_pauses_before_what_may_be_billed_again_grow_fourfold(void **state)
+{
+	static const int64_t floor_ms[] = {1000, 4000, 16000, 64000, 256000, 900000, 900000};
+	struct retry_state s = {0};
+
+	assert_int_equal(after(&s, REPLY_overloaded, 0), 250);
+	for (size_t i = 0; i < sizeof(floor_ms) / sizeof(*floor_ms); i++)
+		assert_in_range(after(&s, REPLY_broken_off, 0), floor_ms[i], floor_ms[i] + 30000);
+	assert_int_equal(retry_after_ms(&s, REPLY_unreadable, 1000000, true, 0), 1000000);
 }
 
 /* 500 calls are told "in 5 seconds" at one moment: none comes sooner, they come over 2.5 seconds, in no tenth of it more than twice their
@@ -164,7 +180,7 @@ static void those_told_the_same_do_not_come_back_together(void **state)
 			random ^= random >> 17;
 			random ^= random << 5;
 			int64_t late_ms = retry_after_ms(&s, REPLY_rate_limited, told[i].floor_ms,
-							 OTHERS_UNKNOWN, random) -
+							 true, random) -
 					  told[i].floor_ms;
 			assert_in_range(late_ms, 0, told[i].spread_ms - 1);
 			n_in_tenth[late_ms * 10 / told[i].spread_ms]++;
@@ -195,6 +211,7 @@ int main(void)
 		cmocka_unit_test(other_failures_are_no_server_errors),
 		cmocka_unit_test(what_may_be_billed_is_tried_three_times_in_all),
 		cmocka_unit_test(what_breaks_off_while_all_do_is_counted_but_not_held_against_it),
+		cmocka_unit_test(the_pauses_before_what_may_be_billed_again_grow_fourfold),
 		cmocka_unit_test(those_told_the_same_do_not_come_back_together),
 		cmocka_unit_test(a_rejected_request_is_not_sent_again),
 	};

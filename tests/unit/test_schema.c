@@ -84,8 +84,14 @@ static void numbers_have_bounds(void **state)
 	assert_int_equal(fault_of(f, "{\"maximum\":2.5}", "3"), SCHEMA_RANGE);
 	assert_string_equal(f->err.text, "#: must be at most 2.5");
 	assert_int_equal(fault_of(f, "{\"minimum\":1}", "\"0\""), SCHEMA_FITS);
-	/* 2^53 and 2^53 + 1 are one double */
+	/* 2^53 and 2^53 + 1 are one double, and so are these two */
 	assert_int_equal(fault_of(f, "{\"maximum\":9007199254740992}", "9007199254740993"),
+			 SCHEMA_RANGE);
+	assert_int_equal(fault_of(f, "{\"exclusiveMinimum\":0.1}", "0.1000000000000000001"),
+			 SCHEMA_FITS);
+	assert_int_equal(fault_of(f, "{\"const\":0.1}", "0.1000000000000000001"), SCHEMA_RANGE);
+	assert_int_equal(fault_of(f, "{\"multipleOf\":0.01}", "0.07"), SCHEMA_FITS);
+	assert_int_equal(fault_of(f, "{\"multipleOf\":0.3}", "0.9000000000000000000000000001"),
 			 SCHEMA_RANGE);
 }
 
@@ -231,16 +237,16 @@ static void what_is_not_supported_is_refused_by_name(void **state)
 {
 	struct fixture *f = *state;
 
-	assert_refused(f, "{\"properties\":{\"a\":{\"pattern\":\"x\"}}}",
-		       "#/properties/a/pattern: ");
-	assert_refused(f, "{\"allOf\":[]}", "#/allOf: ");
-	assert_refused(f, "{\"$defs\":{\"unused\":{\"if\":{}}}}", "#/$defs/unused/if: ");
-	assert_refused(f, "{\"enum\":[[1]]}", "#/enum: ");
-	assert_refused(f, "{\"items\":true}", "#/items: ");
+	assert_refused(f, "{\"properties\":{\"a\":{\"format\":\"uri\"}}}",
+		       "#/properties/a/format: this keyword is not supported");
+	assert_refused(f, "{\"unevaluatedItems\":false}", "#/unevaluatedItems: ");
+	assert_refused(f, "{\"$defs\":{\"unused\":{\"$anchor\":\"a\"}}}",
+		       "#/$defs/unused/$anchor: ");
+	assert_refused(f, "{\"definitions\":{}}", "#/definitions: ");
 	assert_refused(f, "{\"$schema\":\"http://json-schema.org/draft-07/schema#\"}",
 		       "#/$schema: ");
 	assert_refused(f, "{\"items\":{\"$id\":\"x\"}}", "#/items/$id: ");
-	assert_refused(f, "{\"items\":{\"$defs\":{}}}", "#/items/$defs: ");
+	assert_refused(f, "{\"items\":{\"$ref\":\"other#\"}}", "#/items/$ref: ");
 }
 
 static void a_malformed_schema_is_refused(void **state)
@@ -257,7 +263,20 @@ static void a_malformed_schema_is_refused(void **state)
 	assert_refused(f, "{\"enum\":[]}", "#/enum: ");
 	assert_refused(f, "{\"properties\":[]}", "#/properties: ");
 	assert_refused(f, "{\"additionalProperties\":1}", "#/additionalProperties: ");
+	assert_refused(f, "{\"maxItems\":1.5}", "#/maxItems: ");
+	assert_refused(f, "{\"maxItems\":1e20}", "#/maxItems: ");
+	assert_refused(f, "{\"multipleOf\":0}", "#/multipleOf: ");
+	assert_refused(f, "{\"multipleOf\":1234567890123456789}", "#/multipleOf: ");
+	assert_refused(f, "{\"allOf\":[]}", "#/allOf: ");
+	assert_refused(f, "{\"anyOf\":[true,1]}", "#/anyOf/1: ");
+	assert_refused(f, "{\"pattern\":\"[\"}", "#/pattern: ");
+	assert_refused(f, "{\"patternProperties\":{\"(\":true}}", "#/patternProperties/(: ");
+	assert_refused(f, "{\"dependentRequired\":{\"a\":\"b\"}}", "#/dependentRequired/a: ");
+	assert_refused(f, "{\"uniqueItems\":1}", "#/uniqueItems: ");
 	assert_refused(f, "{\"$ref\":\"#/$defs/none\"}", "#/$ref: ");
+	assert_refused(f, "{\"$ref\":\"#/$defs/a/const\",\"$defs\":{\"a\":{\"const\":{}}}}",
+		       "#/$ref: ");
+	assert_refused(f, "{\"$ref\":\"#/$defs/a~\",\"$defs\":{\"a~\":{}}}", "#/$ref: ");
 	assert_refused(f, "{\"$ref\":\"other.json\"}", "#/$ref: ");
 }
 

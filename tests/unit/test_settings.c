@@ -228,6 +228,19 @@ static void plain_http_is_for_this_machine(void **state)
 	assert_int_equal(read_text("providers:\n  p:\n    base_url: ftp://x.example/v1\n"), 1);
 }
 
+static void a_url_without_a_host_is_not_taken_for_another(void **state)
+{
+	static const char *const url[] = {"http:///v1", "https:///v1", "https://", "http://:80/v1"};
+	char text[100];
+
+	for (size_t i = 0; i < sizeof(url) / sizeof(*url); i++) {
+		snprintf(text, sizeof(text), "providers:\n  p:\n    base_url: %s\n", url[i]);
+		assert_fault(text, 3,
+			     "providers.p.base_url: base_url is no URL of http or https with a "
+			     "host; write https://HOST/PATH");
+	}
+}
+
 static void a_model_has_a_known_provider_an_id_and_a_price(void **state)
 {
 	assert_int_equal(
@@ -403,7 +416,7 @@ static void every_setting_says_what_it_is_for(void **state)
 		n_outside_kafka += strncmp(d->key, "kafka.", 6) != 0;
 		assert_true(strlen(d->text) > 0 && strlen(d->type) > 0);
 	}
-	assert_true(n_outside_kafka <= 48); /* more, and nobody reads them all */
+	assert_true(n_outside_kafka <= 50); /* more, and nobody reads them all */
 }
 
 int main(void)
@@ -424,6 +437,7 @@ int main(void)
 		TEST(the_web_address_is_an_ip_and_a_port_or_off),
 		TEST(credentials_in_a_url_are_refused_and_not_shown),
 		TEST(plain_http_is_for_this_machine),
+		TEST(a_url_without_a_host_is_not_taken_for_another),
 		TEST(a_model_has_a_known_provider_an_id_and_a_price),
 		TEST(a_row_asks_for_no_more_than_its_model_takes),
 		TEST(prices_are_exact_and_hold_from_their_day),

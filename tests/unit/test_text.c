@@ -203,7 +203,9 @@ static void folding_makes_spellings_of_a_term_equal(void **state)
 		 "a\xE2\x80\x8D",
 		 "a"}, /* LRM, ZWJ */
 		{"①㈱™", "1(株)tm"},
-		{"10〜20 10～20 10~20", "10~20 10~20 10~20"},
+		{"10〜20 10～20 10~20 10∼20 10〰20", "10~20 10~20 10~20 10~20 10~20"},
+		{"f\u202Er\u2066e\u200De\uFE0F \uFFF9x\uFFFB",
+		 "free x"}, /* bidi, joiner, selector */
 		{"ﬁ Σς", "fi σσ"},
 		{"", ""},
 	};
@@ -231,6 +233,32 @@ static void bare_text_has_no_white_space(void **state)
 {
 	check_str(text_bare(*state, str_c(" Ａ B\n\xE3\x80\x80ｃ ")), "abc");
 	check_str(text_bare(*state, str_c("")), "");
+}
+
+static void white_space_inside_japanese_is_closed(void **state)
+{
+	static const char *const cases[][2] = {
+		{"山田 太郎", "山田太郎"},
+		{"山田\u3000 \n太郎様", "山田太郎様"},
+		{" 東 京 ", " 東京 "},
+		{"プラン A 1 2", "プラン A 1 2"},
+		{"カ ー ド", "カード"},
+		{"Taro  山田", "Taro  山田"},
+		{"한국 말", "한국 말"},
+		{"。 次", "。 次"},
+		{"", ""},
+		{" ", " "},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		check_str(text_close_cjk(*state, str_c(cases[i][0])), cases[i][1]);
+}
+
+static void hiragana_becomes_katakana_in_its_place(void **state)
+{
+	check_str(text_katakana(*state, str_c("ぁあがんゔゕゖ ゝゞ")), "ァアガンヴヵヶ ヽヾ");
+	check_str(text_katakana(*state, str_c("カー漢a〜゛ゟ。")), "カー漢a〜゛ゟ。");
+	check_str(text_katakana(*state, str_c("")), "");
 }
 
 static void trimming_knows_all_white_space(void **state)
@@ -309,7 +337,13 @@ static void what_is_too_slow_to_compose_is_squeezed_as_it_is(void **state)
 
 static utf8proc_int32_t to_tilde(utf8proc_int32_t c, void *unused)
 {
-	return c == 0x301C ? '~' : c;
+	static const int32_t wave[] = {0x223C, 0x301C, 0x3030}, hidden[] = {0xFFF9, 0xFFFA, 0xFFFB};
+
+	for (int i = 0; i < 3; i++) {
+		if (c == wave[i] || c == hidden[i])
+			return c == wave[i] ? '~' : 0x200B;
+	}
+	return c;
 }
 
 static void assert_mapped(struct str s, struct str got, int options, utf8proc_custom_func custom)
@@ -380,6 +414,40 @@ static void every_code_point_is_mapped_as_utf8proc_does(void **state)
 	arena_free(a);
 }
 
+static void a_code_point_has_a_class(void **state)
+{
+	static const struct {
+		int32_t c;
+		bool space, word, digit, upper, lower;
+	} cases[] = {
+		{-1, 0, 0, 0, 0, 0},	 {0, 0, 0, 0, 0, 0},	  {'_', 0, 1, 0, 0, 0},
+		{'7', 0, 1, 1, 0, 0},	 {'Q', 0, 1, 0, 1, 0},	  {'q', 0, 1, 0, 0, 1},
+		{'\n', 1, 0, 0, 0, 0},	 {0xA0, 1, 0, 0, 0, 0},	  {0x3000, 1, 0, 0, 0, 0},
+		{0x200B, 0, 0, 0, 0, 0}, {0x665, 0, 1, 1, 0, 0},  {0xFF15, 0, 1, 1, 0, 0},
+		{0xBD, 0, 1, 0, 0, 0},	 {0x2167, 0, 1, 0, 1, 0}, {0x24D0, 0, 0, 0, 0, 1},
+		{0xBA, 0, 1, 0, 0, 1},	 {0xDC, 0, 1, 0, 1, 0},	  {0x3A9, 0, 1, 0, 1, 0},
+		{0x65E5, 0, 1, 0, 0, 0}, {0x301, 0, 0, 0, 0, 0},  {0x1F130, 0, 0, 0, 1, 0},
+		{0x3001, 0, 0, 0, 0, 0}, {0x1C5, 0, 1, 0, 0, 0},  {0x10FFFF, 0, 0, 0, 0, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(text_is_space(cases[i].c), cases[i].space);
+		assert_int_equal(text_is_word(cases[i].c), cases[i].word);
+		assert_int_equal(text_is_digit(cases[i].c), cases[i].digit);
+		assert_int_equal(text_is_upper(cases[i].c), cases[i].upper);
+		assert_int_equal(text_is_lower(cases[i].c), cases[i].lower);
+	}
+}
+
+static void case_is_forgotten_code_point_by_code_point(void **state)
+{
+	check_str(text_lower(*state, STR_OF("AbÜ\u0130\u0131\u212AΣ日\u2C62")),
+		  "abüi\u0307\u0131kσ日\u026B");
+	check_str(text_ignore_case(*state, STR_OF("AbÜ\u0130\u0131\u212AΣς\u017F日\u2C62")),
+		  "abüiikσσs日\u026B");
+	check_str(text_lower(*state, STR_OF("")), "");
+}
+
 #define ARENA_TEST(f) cmocka_unit_test_setup_teardown(f, new_arena, free_arena)
 
 int main(void)
@@ -393,11 +461,17 @@ int main(void)
 		ARENA_TEST(folding_makes_spellings_of_a_term_equal),
 		ARENA_TEST(squeezing_forgets_only_white_space_and_composition),
 		ARENA_TEST(bare_text_has_no_white_space),
+		cmocka_unit_test_setup_teardown(white_space_inside_japanese_is_closed, new_arena,
+						free_arena),
+		cmocka_unit_test_setup_teardown(hiragana_becomes_katakana_in_its_place, new_arena,
+						free_arena),
 		cmocka_unit_test(trimming_knows_all_white_space),
 		cmocka_unit_test(a_text_is_walked_backwards_too),
 		ARENA_TEST(what_a_text_has_had_before_is_quick),
 		ARENA_TEST(what_is_too_slow_to_compose_is_squeezed_as_it_is),
 		cmocka_unit_test(every_code_point_is_mapped_as_utf8proc_does),
+		cmocka_unit_test(a_code_point_has_a_class),
+		ARENA_TEST(case_is_forgotten_code_point_by_code_point),
 		ARENA_TEST(a_heap_of_marks_takes_no_longer_than_other_text),
 	};
 

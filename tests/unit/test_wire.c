@@ -1,3 +1,4 @@
+#include "core/prompt.h"
 #include "core/wire.h"
 
 #include <setjmp.h>
@@ -141,16 +142,15 @@ static void a_retry_after_that_says_nothing_is_absent(void **state)
 
 static void check_request(const struct model *model, enum want want, const char *expected)
 {
-	struct prompt prompt = {.system = BUF(100), .user = BUF(100), .want = want};
-	prompt.schema = str_c(want == WANT_TEXT ? NULL : "{\"type\":\"object\"}");
+	struct prompt prompt = {BUF(100), BUF(100), want, BUF(100)};
 	struct buf body = BUF(4000);
 
 	buf_puts(&prompt.system, "Judge.");
 	buf_puts(&prompt.user, "Say \"hi\"");
+	buf_puts(&prompt.schema, want == WANT_TEXT ? "" : "{\"type\":\"object\"}");
 	openai()->request(model, &prompt, 64, &body);
 	assert_str(buf_view(&body), expected);
-	buf_release(&prompt.system);
-	buf_release(&prompt.user);
+	prompt_release(&prompt);
 	buf_release(&body);
 }
 
@@ -192,7 +192,7 @@ static void a_schema_goes_out_strict_and_named(void **state)
 	static const struct {
 		enum want want;
 		const char *name;
-	} cases[] = {{WANT_CRITIQUE, "critique"}, {WANT_CONFIDENT_TEXT, "confident_text"}};
+	} cases[] = {{WANT_CRITIQUE, "critique"}, {WANT_DRAFT, "draft"}};
 	const struct model model = {.id = STR("m-1"),
 				    .max_tokens_field = STR("max_tokens"),
 				    .sampling = SAMPLING_OMIT,
@@ -380,13 +380,13 @@ static void the_status_decides_whose_fault_it_is(void **state)
 	static const struct {
 		int status;
 		enum reply_class class;
-	} cases[] = {
-		{0, REPLY_broken_off},	   {429, REPLY_rate_limited}, {500, REPLY_server_error},
-		{503, REPLY_overloaded},   {529, REPLY_overloaded},   {408, REPLY_server_error},
-		{409, REPLY_server_error}, {402, REPLY_credentials},  {401, REPLY_credentials},
-		{403, REPLY_credentials},  {400, REPLY_rejected},     {404, REPLY_credentials},
-		{413, REPLY_rejected},	   {422, REPLY_rejected},     {204, REPLY_rejected},
-		{301, REPLY_rejected}};
+	} cases[] = {{0, REPLY_broken_off},    {429, REPLY_rate_limited}, {500, REPLY_server_error},
+		     {503, REPLY_overloaded},  {529, REPLY_overloaded},	  {502, REPLY_server_error},
+		     {408, REPLY_broken_off},  {499, REPLY_broken_off},	  {504, REPLY_broken_off},
+		     {524, REPLY_broken_off},  {409, REPLY_server_error}, {402, REPLY_credentials},
+		     {401, REPLY_credentials}, {403, REPLY_credentials},  {400, REPLY_rejected},
+		     {404, REPLY_credentials}, {413, REPLY_rejected},	  {422, REPLY_rejected},
+		     {204, REPLY_rejected},    {301, REPLY_rejected}};
 	struct str good =
 		STR("{\"choices\":[{\"message\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}");
 

@@ -23,8 +23,8 @@ static struct model row(const char *wire)
 
 static void check_request(const struct model *model, enum want want, const char *expected)
 {
-	struct prompt prompt = {.system = BUF(100), .user = BUF(100), .want = want};
-	prompt.schema = str_c(want == WANT_TEXT ? NULL : SCHEMA);
+	struct prompt prompt = {BUF(100), BUF(100), want, BUF(100)};
+	buf_puts(&prompt.schema, want == WANT_TEXT ? "" : SCHEMA);
 	struct buf body = BUF(4000);
 	struct json *root;
 
@@ -37,6 +37,7 @@ static void check_request(const struct model *model, enum want want, const char 
 	json_free(root);
 	buf_release(&prompt.system);
 	buf_release(&prompt.user);
+	buf_release(&prompt.schema);
 	buf_release(&body);
 }
 
@@ -90,7 +91,7 @@ static void gemini_takes_a_schema_in_two_dialects_or_none(void **state)
 			       "\"responseMimeType\":\"application/json\","
 			       "\"responseSchema\":" SCHEMA "}}");
 	m.schema_mode = SCHEMA_MODE_JSON_OBJECT;
-	check_request(&m, WANT_CONFIDENT_TEXT,
+	check_request(&m, WANT_DRAFT,
 		      CONTENTS "\"generationConfig\":{\"maxOutputTokens\":64,"
 			       "\"responseMimeType\":\"application/json\"}}");
 	m.schema_mode = SCHEMA_MODE_NONE;
