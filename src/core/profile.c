@@ -112,18 +112,12 @@ static const struct member limits_fields[] = {
 	INT(limits, tokens, 1, TOKENS_MAX),
 	{.key = NULL},
 };
-static const struct member output_fields[] = {
-	FIELD(INTEGER, "generator", OF(GENERATOR, int64_t), RANGE(1, TOKENS_MAX)),
-	FIELD(INTEGER, "critic", OF(CRITIC, int64_t), RANGE(1, TOKENS_MAX)),
-	FIELD(INTEGER, "refiner", OF(REFINER, int64_t), RANGE(1, TOKENS_MAX)),
-	{.key = NULL},
-};
-static const struct member role_ms_fields[] = {
-	FIELD(INTEGER, "generator", OF(GENERATOR, int64_t), RANGE(1, DAY_MS), .nullable = true, .optional = true),
-	FIELD(INTEGER, "critic", OF(CRITIC, int64_t), RANGE(1, DAY_MS), .nullable = true, .optional = true),
-	FIELD(INTEGER, "refiner", OF(REFINER, int64_t), RANGE(1, DAY_MS), .nullable = true, .optional = true),
-	{.key = NULL},
-};
+#define EACH_ROLE(most, ...) \
+	FIELD(INTEGER, "generator", OF(GENERATOR, int64_t), RANGE(1, most), __VA_ARGS__), \
+	FIELD(INTEGER, "critic", OF(CRITIC, int64_t), RANGE(1, most), __VA_ARGS__), \
+	FIELD(INTEGER, "refiner", OF(REFINER, int64_t), RANGE(1, most), __VA_ARGS__), {.key = NULL}
+static const struct member output_fields[] = {EACH_ROLE(TOKENS_MAX, .optional = false)};
+static const struct member role_ms_fields[] = {EACH_ROLE(DAY_MS, .nullable = true, .optional = true)};
 static const struct member profile_fields[] = {
 	STRING(profile, name),
 	ENUM(profile, mode, mode_names),
@@ -524,9 +518,7 @@ static void check_rules(const struct reader *r, const struct json *o, const stru
 	check_critique(r, p);
 	if (role_time_end_ms(p, &p->limits, ROLE_GENERATOR, 0) <
 	    (p->role_ms[ROLE_GENERATOR] ? p->role_ms[ROLE_GENERATOR] : 1))
-		REFUSE(r,
-		       "%s: a draft and what must follow it take longer than limits.active_ms; "
-		       "lower them, or raise that",
+		REFUSE(r, "%s: draft, critique and mend exceed limits.active_ms; lower them",
 		       "role_ms");
 	for (int i = 0; i < N_ROLES; i++) {
 		const struct model *m = &p->model[i];

@@ -353,7 +353,8 @@ static void a_first_cap_is_within_the_models(void **state)
 /* Of 30 s: draft, critique, refinement and critique; an eighth for each that has no time of its own. */
 static void the_times_of_the_roles_fit_into_the_jobs(void **state)
 {
-	static const char role_ms[] = "role_ms: a draft and what must follow it take longer";
+	static const char role_ms[] =
+		"role_ms: draft, critique and mend exceed limits.active_ms; lower";
 	static const char *const fits[] = {
 		ROLE_MS("{}"),
 		ROLE_MS("{\"critic\":null,\"generator\":null,\"refiner\":null}"),
