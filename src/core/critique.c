@@ -8,7 +8,7 @@
 enum { SEVERITY_MIN = 1, SEVERITY_MAX = 5 };
 enum { REPEATS_OVER_PERMILLE = 900, GRAM = 3 };
 /* Of what a critique finds, and of one issue: each round is compared with all before it, each issue with each. */
-enum { COMPARED_BYTES_MAX = 16 << 10, ISSUE_BYTES_MAX = 500 };
+enum { COMPARED_BYTES_MAX = 8 << 10, ISSUE_BYTES_MAX = 500 };
 
 static const char *const scored_keys[] = {"issues",  "reasons", "considered",
 					  "verdict", "score",	NULL};
