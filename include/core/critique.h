@@ -55,7 +55,10 @@ bool critique_passes(const struct profile *, const struct critique *);
 struct issue issue_of_check(struct arena *a, const struct check_result *, int64_t threshold);
 
 /* Whether two critiques say the same: cosine over 3-grams of their issue texts (snippet + suggestion; NFKC and case folded, no
- * white space; the first 32 KiB of each) over 900 permille. Integers only. A critique without issues, or whose text is one word or less, is like no other. */
+ * white space; the first 8 KiB of each) over 900 permille. Integers only. A critique without issues, or whose text is one word or less, is like no other. */
 bool critique_repeats(struct arena *a, const struct critique *before, const struct critique *now);
+
+/* The same of one issue each; the first 500 bytes. */
+bool issue_repeats(struct arena *a, const struct issue *before, const struct issue *now);
 
 #endif

@@ -32,8 +32,14 @@
 	                                "批評者の返答を二度続けて読み取れませんでした") \
 	X(unactionable,      escalated, "the critic did not pass it, twice, yet named nothing to fix", \
 	                                "批評者は二度とも不合格としましたが、直すべき点を示しませんでした") \
+	X(contradiction,     escalated, "the critic wants back what was cut because it had asked for that", \
+	                                "批評者の求めで削った語句を、批評者自身が再び求めました") \
 	X(repeated_critique, escalated, "the critic said the same again after the fix", \
 	                                "修正後も批評者が同じ指摘を繰り返しました") \
+	X(oscillation,       escalated, "the critic said again what it said two or more rounds before: the fixes go round in circles", \
+	                                "批評者が二回以上前と同じ指摘に戻り、修正が堂々巡りしています") \
+	X(always_new,        escalated, "what was found was fixed, but twice in a row the critic found new issues, as light as may block and no fewer", \
+	                                "指摘は修正されましたが、二回続けて最も軽い新たな指摘だけが、減ることなく出ました") \
 	X(no_progress,       escalated, "the refiner changed nothing", \
 	                                "推敲者は何も変更しませんでした") \
 	X(loop_detected,     escalated, "the revision equals an earlier draft", \
@@ -42,8 +48,8 @@
 	                                "許された最後の批評でも合格しませんでした") \
 	X(budget,            escalated, "the next call could pass the job's cap of tokens or money", \
 	                                "次の呼び出しでトークンまたは金額の上限を超えるおそれがあります") \
-	X(timeout,           escalated, "the job's active time is used up", \
-	                                "ジョブの稼働時間の上限に達しました") \
+	X(timeout,           escalated, "the job's active time is used up, or a call took too long for what must follow it", \
+	                                "ジョブの稼働時間の上限に達したか、一回の呼び出しが長く、続きの時間が残りません") \
 	X(truncated,         escalated, "the reply ended at its length limit and a longer one cannot be asked for", \
 	                                "返答が長さの上限で途切れ、これ以上長くできません") \
 	X(refused,           escalated, "the provider refused or blocked the text, or sent none", \

@@ -95,7 +95,9 @@ struct profile {
 	int64_t gate_permille;	    /* at or over it the gate opens */
 	enum stakes stakes;	    /* unless the job says higher */
 	struct model model[N_ROLES];
-	int64_t output_tokens[N_ROLES];		 /* first cap of a call, up to the model's */
+	int64_t output_tokens[N_ROLES]; /* first cap of a call, up to the model's */
+	int64_t role_ms
+		[N_ROLES]; /* longest active time of one call; 0: not named, see role_time.h */
 	struct str prompt[N_LANGUAGES][N_ROLES]; /* template texts, see core/prompt.h */
 	struct str rubric[N_LANGUAGES];
 	const struct str *category;
@@ -113,7 +115,7 @@ struct profile {
 
 /* Reads a resolved profile; lives in @a. NULL: there are faults, each "models.critic.id: what is wrong; the mend". Checks rules among
  * keys too: critic and generator of one id are refused but in mode reflect, which wants one id for all, iterations over 3 need "iterations_over_3": true, temperature_milli is
- * 0..2000, a model has a price, output tokens leave room beside a thinking budget, unknown template variables. */
+ * 0..2000, a model has a price, output tokens leave room beside a thinking budget, role_ms fit into limits.active_ms, unknown template variables. */
 const struct profile *profile_read(struct arena *a, struct str canonical_json,
 				   struct faults *) MUST_CHECK;
 

@@ -18,4 +18,18 @@ void span_map(const struct diff *run, int n_run, int64_t *at, int64_t *n);
 bool span_flagged_again(const struct diff *run, int n_run, int64_t severity,
 			const struct critique *before, const struct critique *now);
 
+struct revision {
+	struct str before, after;
+	const struct diff *run; /* diff_words() of the two */
+	int n_run;
+};
+
+/* Whether @now wants back what was cut for @before: it flags, in whatever category, what came of a place that @before flagged, and its
+ * suggestion has in it, at whole words and folded (text_fold()), the words cut there, from the first to the last. One code point alone is
+ * taken with the one behind it, else the one before. @rev: the revisions between the two, the first first. The issues that count are
+ * those of span_flagged_again(). The same suggestion again is none; nor is one whose words the earlier suggestion had too, unless that one
+ * also had what was put there. Suggestions over 1 KiB are not looked into. */
+bool span_wanted_back(struct arena *a, const struct revision *rev, int n_rev, int64_t severity,
+		      const struct critique *before, const struct critique *now);
+
 #endif

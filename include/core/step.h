@@ -64,7 +64,8 @@ struct call {	/* a wish to spend: its intent is stored before it is sent */
 	bool again;		   /* asked once more */
 	const struct model *model; /* a tool's own, for a tool */
 	int64_t max_output_tokens;
-	int64_t timeout_ms; /* what is left of the job's active time, at most the model's */
+	int64_t end_ms;	    /* of the job's active time: then it is too late, see role_time.h */
+	int64_t timeout_ms; /* what is left until then, at most the model's */
 	int64_t reserve_tokens, reserve_micro_usd;
 };
 

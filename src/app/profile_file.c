@@ -38,6 +38,9 @@ static const struct profile_key limits[] = {
 static const struct profile_key output_tokens[] = {
 	KEY("generator", PLAIN, "2000"), KEY("critic", PLAIN, "1000"), KEY("refiner", PLAIN, "2000"), END,
 };
+static const struct profile_key role_ms[] = {
+	KEY("generator", PLAIN, NULL), KEY("critic", PLAIN, NULL), KEY("refiner", PLAIN, NULL), END,
+};
 static const struct profile_key models[] = {
 	KEY("generator", MODEL, NULL), KEY("critic", MODEL, NULL), KEY("refiner", MODEL, NULL), END,
 };
@@ -59,6 +62,7 @@ static const struct profile_key keys[] = {
 	KEY("fields", OPTIONAL, NULL),
 	{.key = "limits", .kind = SECTION, .under = limits},
 	{.key = "output_tokens", .kind = SECTION, .under = output_tokens},
+	{.key = "role_ms", .kind = SECTION, .under = role_ms},
 	{.key = "models", .kind = SECTION, .under = models},
 	END,
 };

@@ -47,7 +47,7 @@ static void post(struct run_call *c, int64_t timeout_ms)
 static void begin_attempt(struct run_call *c)
 {
 	struct run *r = c->run;
-	int64_t timeout_ms = r->job->limits.active_ms - run_active_ms(r);
+	int64_t timeout_ms = c->call.end_ms - run_active_ms(r);
 
 	if (timeout_ms > c->call.timeout_ms)
 		timeout_ms = c->call.timeout_ms;
@@ -221,14 +221,13 @@ static bool is_down(const struct service *s)
 	return limit_breaker(s->limit) != BREAKER_CLOSED;
 }
 
-/* The model answered nobody else; and if the job's own time was up, it had at least the time that answers take. */
+/* The model answered nobody else; and if the call's own time was up, it had at least the time that answers take. */
 static bool seems_in_vain(const struct run_call *c, enum reply_class class, int64_t latency_ms)
 {
 	const struct limit *l = c->service->limit;
 
 	return class != REPLY_rejected && limit_n_answered(l) == c->n_answered &&
-	       (c->run->active_ms < c->run->job->limits.active_ms ||
-		latency_ms > limit_slowest_ms(l));
+	       (c->run->active_ms < c->call.end_ms || latency_ms > limit_slowest_ms(l));
 }
 
 /* A pause for the sake of money is over when others are answered. */

@@ -7,7 +7,8 @@
 
 enum { SEVERITY_MIN = 1, SEVERITY_MAX = 5 };
 enum { REPEATS_OVER_PERMILLE = 900, GRAM = 3 };
-enum { COMPARED_BYTES_MAX = 32 << 10 }; /* of what a critique finds: more takes too long */
+/* Of what a critique finds, and of one issue: each round is compared with all before it, each issue with each. */
+enum { COMPARED_BYTES_MAX = 8 << 10, ISSUE_BYTES_MAX = 500 };
 
 static const char *const scored_keys[] = {"issues",  "reasons", "considered",
 					  "verdict", "score",	NULL};
@@ -258,31 +259,42 @@ struct issue issue_of_check(struct arena *a, const struct check_result *r, int64
 			      .n = r->n};
 }
 
-/* What a critique finds, as one text. */
-static struct str issue_text(struct arena *scratch, const struct critique *c)
+/* What issues say, as one text, up to @max bytes. */
+static struct str issue_text(struct arena *scratch, const struct issue *issue, int n_issue,
+			     size_t max)
 {
 	size_t n = 0;
 
-	for (int i = 0; i < c->n_issue; i++)
-		n += c->issue[i].snippet.n + c->issue[i].suggestion.n + 2;
+	for (int i = 0; i < n_issue; i++)
+		n += issue[i].snippet.n + issue[i].suggestion.n + 2;
 	struct buf all = BUF(n + 1);
-	for (int i = 0; i < c->n_issue; i++) {
-		buf_str(&all, c->issue[i].snippet);
+	for (int i = 0; i < n_issue; i++) {
+		buf_str(&all, issue[i].snippet);
 		buf_putc(&all, '\n');
-		buf_str(&all, c->issue[i].suggestion);
+		buf_str(&all, issue[i].suggestion);
 		buf_putc(&all, '\n');
 	}
-	struct str text = arena_str(scratch, str_cut(buf_view(&all), COMPARED_BYTES_MAX));
+	struct str text = arena_str(scratch, str_cut(buf_view(&all), max));
 	buf_release(&all);
 	return text;
 }
 
-bool critique_repeats(struct arena *a, const struct critique *before, const struct critique *now)
+static bool is_alike(struct arena *a, struct str was, struct str is)
 {
-	struct str was = issue_text(a, before), is = issue_text(a, now);
-
 	if (text_words(was) <= 1 || text_words(is) <= 1)
 		return false;
 	return similarity_permille(text_bare(a, was), text_bare(a, is), GRAM) >
 	       REPEATS_OVER_PERMILLE;
+}
+
+bool critique_repeats(struct arena *a, const struct critique *before, const struct critique *now)
+{
+	return is_alike(a, issue_text(a, before->issue, before->n_issue, COMPARED_BYTES_MAX),
+			issue_text(a, now->issue, now->n_issue, COMPARED_BYTES_MAX));
+}
+
+bool issue_repeats(struct arena *a, const struct issue *before, const struct issue *now)
+{
+	return is_alike(a, issue_text(a, before, 1, ISSUE_BYTES_MAX),
+			issue_text(a, now, 1, ISSUE_BYTES_MAX));
 }

@@ -6,6 +6,7 @@
 
 #include "core/cost.h"
 #include "core/ground.h"
+#include "role_time.h"
 #include "stuck.h"
 
 struct loop {
@@ -57,7 +58,7 @@ static enum stop_reason guard(const struct loop *l, const struct call *c, int n,
 	}
 	if (tokens > max->tokens || micro_usd > max->micro_usd)
 		return STOP_budget;
-	return active_ms >= max->active_ms ? STOP_timeout : STOP_NONE;
+	return active_ms >= c->end_ms ? STOP_timeout : STOP_NONE;
 }
 
 /* INT64_MAX: over the ceiling of a prompt; no cap allows it. */
@@ -76,7 +77,7 @@ static int64_t prompt_bytes(const struct loop *l, const struct call *c)
 static void open_call(struct loop *l, struct loop_output *out, struct call *c)
 {
 	const enum stop_reason why = guard(l, c, 1, l->history.active_ms);
-	const int64_t left_ms = l->job->limits.active_ms - l->history.active_ms;
+	const int64_t left_ms = c->end_ms - l->history.active_ms;
 
 	if (why != STOP_NONE) {
 		give_up(l, out, why);
@@ -93,6 +94,7 @@ static void ask(struct loop *l, const struct fact *f, struct loop_output *out, s
 		c.model = &l->profile->model[c.role];
 	if (!c.max_output_tokens && c.role != ROLE_TOOL)
 		c.max_output_tokens = l->profile->output_tokens[c.role];
+	c.end_ms = role_time_end_ms(l->profile, &l->job->limits, c.role, l->history.active_ms);
 	const int64_t bytes = prompt_bytes(l, &c);
 	c.reserve_tokens = reserve_tokens(c.model, bytes, c.max_output_tokens);
 	c.reserve_micro_usd = reserve_micro_usd(c.model, bytes, c.max_output_tokens, f->at_ms);

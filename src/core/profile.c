@@ -4,6 +4,7 @@
 #include "core/prompt.h"
 #include "core/tool.h"
 #include "core/wire.h"
+#include "role_time.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -111,12 +112,12 @@ static const struct member limits_fields[] = {
 	INT(limits, tokens, 1, TOKENS_MAX),
 	{.key = NULL},
 };
-static const struct member output_fields[] = {
-	FIELD(INTEGER, "generator", OF(GENERATOR, int64_t), RANGE(1, TOKENS_MAX)),
-	FIELD(INTEGER, "critic", OF(CRITIC, int64_t), RANGE(1, TOKENS_MAX)),
-	FIELD(INTEGER, "refiner", OF(REFINER, int64_t), RANGE(1, TOKENS_MAX)),
-	{.key = NULL},
-};
+#define EACH_ROLE(most, ...) \
+	FIELD(INTEGER, "generator", OF(GENERATOR, int64_t), RANGE(1, most), __VA_ARGS__), \
+	FIELD(INTEGER, "critic", OF(CRITIC, int64_t), RANGE(1, most), __VA_ARGS__), \
+	FIELD(INTEGER, "refiner", OF(REFINER, int64_t), RANGE(1, most), __VA_ARGS__), {.key = NULL}
+static const struct member output_fields[] = {EACH_ROLE(TOKENS_MAX, .optional = false)};
+static const struct member role_ms_fields[] = {EACH_ROLE(DAY_MS, .nullable = true, .optional = true)};
 static const struct member profile_fields[] = {
 	STRING(profile, name),
 	ENUM(profile, mode, mode_names),
@@ -128,7 +129,7 @@ static const struct member profile_fields[] = {
 	INT(profile, severity_threshold, 1, 5),
 	FIELD(INTEGER, "gate_permille", AT(profile, gate_permille), RANGE(0, 1000), .nullable = true),
 	ALONE("categories"), ALONE("checks"), ALONE("constraints"), ALONE("fields"), ALONE("iterations_over_3"), ALONE("limits"),
-	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("tools"), ALONE("version"),
+	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("role_ms"), ALONE("tools"), ALONE("version"),
 	{.key = NULL},
 };
 static const struct member role_fields[] = {ALONE("generator"), ALONE("critic"), ALONE("refiner"), {.key = NULL}};
@@ -515,6 +516,10 @@ static void check_rules(const struct reader *r, const struct json *o, const stru
 		unfit(r, o, "score_max", "10 or 100");
 	check_judge(r, p);
 	check_critique(r, p);
+	if (role_time_end_ms(p, &p->limits, ROLE_GENERATOR, 0) <
+	    (p->role_ms[ROLE_GENERATOR] ? p->role_ms[ROLE_GENERATOR] : 1))
+		REFUSE(r, "%s: draft, critique and mend exceed limits.active_ms; lower them",
+		       "role_ms");
 	for (int i = 0; i < N_ROLES; i++) {
 		const struct model *m = &p->model[i];
 		if (m->id.p && p->output_tokens[i] > m->max_output_tokens)
@@ -539,6 +544,8 @@ static void read_all(const struct reader *r, const struct json *o, struct profil
 	out->gate = json_kind(json_get(o, "gate_permille")) == JSON_INT;
 	(void)read_object(r, o, "limits", limits_fields, &out->limits);
 	(void)read_object(r, o, "output_tokens", output_fields, out->output_tokens);
+	if (json_get(o, "role_ms")) /* profiles of before have none */
+		(void)read_object(r, o, "role_ms", role_ms_fields, out->role_ms);
 	read_models(r, o, out);
 	read_prompts(r, o, out);
 	out->category = read_texts(r, o, "categories", 1, &out->n_category);

@@ -205,8 +205,11 @@ def test_caps_hold_before_a_call_is_sent(stack):
 
 def test_time_with_a_call_open_is_limited(stack):
     stack.model.control("hang", of="R-time")
-    assert run_beside_others(stack, "time", limits={"active_ms": 1200}) == ("escalated", "timeout")
-    assert 1150 <= outcome(stack, "time")["active_ms"] <= 1900
+    assert run_beside_others(stack, "time", limits={"active_ms": 2000}) == ("escalated", "timeout")
+    assert 1200 <= outcome(stack, "time")["active_ms"] <= 1900  # three eighths are for what would follow the draft: 1250 ms
+    assert outcome(stack, "time")["draft_no"] is None and attempts(stack, "time") == []
+    assert run_beside_others(stack, "time-1", limits={"active_ms": 1600, "iterations": 1}) == ("escalated", "timeout")
+    assert 1150 <= outcome(stack, "time-1")["active_ms"] <= 1590  # one quarter is for a critique: 1200 ms
 
 
 def test_a_model_that_answers_too_late_for_a_job_is_not_down(stack):

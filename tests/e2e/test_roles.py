@@ -127,4 +127,4 @@ def test_two_migrations_at_once_make_one_schema():
 def test_stop_reasons_are_in_the_database(stack):
     found = dict(stack.sql("SELECT name, outcome FROM draftmill.stop_reason"))
     assert found["no_issues"] == "passed" and found["max_iterations"] == "escalated" and found["poison"] == "failed"
-    assert len(found) == 20
+    assert len(found) == 23

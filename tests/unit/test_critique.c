@@ -466,6 +466,37 @@ static void empty_and_one_word_critiques_are_like_no_other(void **state)
 	assert_true(repeats(says("", "BLOCKED again"), says("", "BLOCKED again")));
 }
 
+/* 20 signs have 18 3-grams; one changed in the middle takes 3 away: 15 of 18 = 833. Changed at the end, one: 17 of 18 = 944. */
+static void japanese_is_compared_by_signs(void **state)
+{
+	assert_false(repeats(says("", "資料の価格は三千円なので本文を直してください"),
+			     says("", "資料の価格は三千円ですが文末を直してください")));
+	assert_false(repeats(says("", "甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉"),
+			     says("", "甲乙丙丁戊己庚辛壬癸人丑寅卯辰巳午未申酉")));
+	assert_true(repeats(says("", "甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申酉"),
+			    says("", "甲乙丙丁戊己庚辛壬癸子丑寅卯辰巳午未申人")));
+	/* width, line ends and ideographic spaces do not count */
+	assert_true(repeats(says("", "価格は３０００円。　直してください"),
+			    says("", "価格は3000円。\n直してください")));
+	/* one sign is one word; two are too few for a gram */
+	assert_false(repeats(says("", "否"), says("", "否")));
+	assert_false(repeats(says("", "不可"), says("", "不可")));
+	assert_true(repeats(says("", "不合格"), says("", "不合格")));
+}
+
+static void one_issue_is_compared_with_one(void **state)
+{
+	const struct issue day = says("on Monday", "The order says Tuesday, as the source tells."),
+			   again = says("On Monday", "The order says Tuesday, as the source tells"),
+			   other = says("your order", "Name the parcel."), none = says("", ""),
+			   word = says("", "Wrong");
+
+	assert_true(issue_repeats(arena, &day, &again));
+	assert_false(issue_repeats(arena, &day, &other));
+	assert_false(issue_repeats(arena, &none, &none));
+	assert_false(issue_repeats(arena, &word, &word));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, new_arena, free_arena)
@@ -492,6 +523,8 @@ int main(void)
 		T(other_issues_are_none),
 		T(converging_is_not_repeating),
 		T(empty_and_one_word_critiques_are_like_no_other),
+		T(japanese_is_compared_by_signs),
+		T(one_issue_is_compared_with_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -348,6 +348,37 @@ static void a_first_cap_is_within_the_models(void **state)
 	(void)read_good(*state, with(*state, "\"refiner\":1300", "\"refiner\":4096"));
 }
 
+#define ROLE_MS(object) "\"role_ms\":" object ",\"score_max\":100"
+
+/* Of 30 s: draft, critique, refinement and critique; an eighth for each that has no time of its own. */
+static void the_times_of_the_roles_fit_into_the_jobs(void **state)
+{
+	static const char role_ms[] =
+		"role_ms: draft, critique and mend exceed limits.active_ms; lower";
+	static const char *const fits[] = {
+		ROLE_MS("{}"),
+		ROLE_MS("{\"critic\":null,\"generator\":null,\"refiner\":null}"),
+		ROLE_MS("{\"generator\":18750}"),
+		ROLE_MS("{\"critic\":6000,\"generator\":8000,\"refiner\":10000}"),
+	};
+	static const char *const fits_not[] = {
+		ROLE_MS("{\"generator\":18751}"),
+		ROLE_MS("{\"critic\":6000,\"generator\":8000,\"refiner\":10001}"),
+		ROLE_MS("{\"critic\":13125}"),
+	};
+
+	for (size_t i = 0; i < sizeof(fits) / sizeof(fits[0]); i++)
+		(void)read_good(*state, with(*state, "\"score_max\":100", fits[i]));
+	for (size_t i = 0; i < sizeof(fits_not) / sizeof(fits_not[0]); i++)
+		refused(*state, "\"score_max\":100", fits_not[i], role_ms);
+	refused(*state, "\"score_max\":100", ROLE_MS("{\"critic\":0}"), "role_ms.critic: ");
+	refused(*state, "\"score_max\":100", ROLE_MS("{\"judge\":1}"), "role_ms.judge: unknown");
+	const struct profile *p = read_good(
+		*state, with(*state, "\"score_max\":100", ROLE_MS("{\"generator\":9000}")));
+	assert_int_equal(p->role_ms[ROLE_GENERATOR], 9000);
+	assert_int_equal(p->role_ms[ROLE_CRITIC], 0);
+}
+
 static void oneshot_needs_no_critic_and_no_refiner(void **state)
 {
 	struct str text =
@@ -387,6 +418,7 @@ int main(void)
 		WITH_ARENA(in_mode_reflect_one_model_plays_all_roles),
 		WITH_ARENA(more_than_three_iterations_are_asked_for_twice),
 		WITH_ARENA(a_first_cap_is_within_the_models),
+		WITH_ARENA(the_times_of_the_roles_fit_into_the_jobs),
 		WITH_ARENA(oneshot_needs_no_critic_and_no_refiner),
 		cmocka_unit_test(words_are_named),
 	};

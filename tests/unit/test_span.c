@@ -146,6 +146,88 @@ static void an_issue_without_a_place_is_never_the_same(void **state)
 			   flags(a, after, "fact", "Sunday", 4)));
 }
 
+/* ---- wanted back ---- */
+
+/* @category flags @was in the text before and @is in the text after. */
+static bool wanted_back(struct arena *a, const char *text[2], const char *was, const char *wish,
+			const char *is, const char *wish_now)
+{
+	struct revision rev = {.before = str_c(text[0]), .after = str_c(text[1])};
+	struct critique then = flags(a, text[0], "fact", was, 4),
+			now = flags(a, text[1], "tone", is, 4);
+	struct issue then_issue = *then.issue, now_issue = *now.issue;
+
+	rev.run = diff_words(a, rev.before, rev.after, &rev.n_run);
+	then_issue.suggestion = str_c(wish);
+	now_issue.suggestion = str_c(wish_now);
+	then.issue = &then_issue;
+	now.issue = &now_issue;
+	return span_wanted_back(a, &rev, 1, 3, &then, &now);
+}
+
+static void the_words_cut_at_a_place_are_wanted_there_again(void **state)
+{
+	const char *text[] = {before, after};
+	struct arena *a = *state;
+
+	assert_true(wanted_back(a, text, "Monday", "Say Friday", "Friday", "Say Monday"));
+	assert_true(
+		wanted_back(a, text, "on Monday", "Friday!", "comes on Friday", "MONDAY it is"));
+	assert_true(wanted_back(a, text, "Monday", "Replace Monday by Friday", "Friday",
+				"Replace Friday by Monday"));
+	assert_false(wanted_back(a, text, "Monday", "Say Friday", "Friday", "Say Sunday"));
+	assert_false(wanted_back(a, text, "Monday", "Say Friday", "Thanks", "Say Monday"));
+	assert_false(wanted_back(a, text, "Thanks", "Many thanks", "Friday", "Say Monday"));
+	/* at whole words alone */
+	assert_false(wanted_back(a, text, "Monday", "Say Friday", "Friday", "Mondays are busy"));
+}
+
+/* The critic says again what it said; the refiner did something else. */
+static void a_wish_that_was_not_met_is_not_wanted_back(void **state)
+{
+	const char *text[] = {before, after};
+	struct arena *a = *state;
+
+	assert_false(wanted_back(a, text, "Monday", "Sunday, not Monday", "Friday",
+				 "Neither Monday nor Friday: Sunday"));
+	assert_false(wanted_back(a, text, "Monday", "Friday, not Monday", "Friday",
+				 "Friday, not Monday"));
+}
+
+static void what_was_cut_out_altogether_is_wanted_back(void **state)
+{
+	const char *text[] = {"Thanks, dear friend. It comes.", "Thanks. It comes."};
+	struct arena *a = *state;
+
+	assert_true(wanted_back(a, text, ", dear friend", "Leave it out", "Thanks",
+				"Be warm: say \"Thanks, dear friend\""));
+	assert_false(wanted_back(a, text, ", dear friend", "Leave it out", "It comes",
+				 "Thanks, dear friend"));
+}
+
+/* One sign is a word of many a suggestion: 月 of 月曜 counts with 曜, the last of its text with what is before it. */
+static void one_sign_counts_with_its_neighbour(void **state)
+{
+	const char *day[] = {"月曜に届く", "火曜に届く"}, *end[] = {"届くのは今日", "届くのは今週"};
+	struct arena *a = *state;
+
+	assert_true(wanted_back(a, day, "月曜", "火曜です", "火曜", "月曜にしてください"));
+	assert_false(wanted_back(a, day, "月曜", "火曜です", "火曜", "来月と書いてください"));
+	assert_true(wanted_back(a, end, "今日", "今週です", "今週", "今日が正しい"));
+	assert_false(wanted_back(a, end, "今日", "今週です", "今週", "日を書いてください"));
+}
+
+static void a_long_suggestion_is_not_looked_into(void **state)
+{
+	const char *text[] = {before, after};
+	struct arena *a = *state;
+
+	assert_true(wanted_back(a, text, "Monday", "Say Friday", "Friday",
+				arena_printf(a, "%1018s", "Monday").p));
+	assert_false(wanted_back(a, text, "Monday", "Say Friday", "Friday",
+				 arena_printf(a, "%1025s", "Monday").p));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -159,6 +241,11 @@ int main(void)
 		TEST(the_same_category_at_the_place_of_the_fix),
 		TEST(what_was_not_to_be_mended_does_not_count),
 		TEST(an_issue_without_a_place_is_never_the_same),
+		TEST(the_words_cut_at_a_place_are_wanted_there_again),
+		TEST(a_wish_that_was_not_met_is_not_wanted_back),
+		TEST(what_was_cut_out_altogether_is_wanted_back),
+		TEST(one_sign_counts_with_its_neighbour),
+		TEST(a_long_suggestion_is_not_looked_into),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
