@@ -34,8 +34,8 @@
 	                                "批評者は二度とも不合格としましたが、直すべき点を示しませんでした") \
 	X(repeated_critique, escalated, "the critic said the same again after the fix", \
 	                                "修正後も批評者が同じ指摘を繰り返しました") \
-	X(no_progress,       escalated, "the refiner changed nothing", \
-	                                "推敲者は何も変更しませんでした") \
+	X(no_progress,       escalated, "the refiner changed nothing that was flagged, or its revision was rejected, twice", \
+	                                "推敲者は指摘された箇所を何も変更しなかったか、改訂版が二度とも却下されました") \
 	X(loop_detected,     escalated, "the revision equals an earlier draft", \
 	                                "改訂版が以前の草稿と同一です") \
 	X(max_iterations,    escalated, "the last allowed critique did not pass", \
