@@ -190,6 +190,9 @@ create table step (
 	tokens_out     bigint,
 	cost_micro_usd bigint,
 	latency_ms     bigint,
+	n_kept         int,                            -- of a refiner's reply: hunks that touch what was flagged, and others
+	n_reverted     int,
+	rejected       text,                           -- why it did not become a draft: unflagged check:NAME fragment number name address quotation uncounted
 	reply          bytea compression lz4,          -- the body as received
 	reply_sha      bytea not null,                 -- of salt and body
 	action         text not null,                  -- call ROLE CALLNO[, ROLE CALLNO] | wait | finish OUTCOME REASON

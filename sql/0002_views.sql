@@ -7,7 +7,7 @@ set search_path = draftmill;
 create view v_call as
 select s.job_no, j.batch, j.profile, s.call_no, s.step_no, s.fact, s.role, s.model_asked, s.model, s.class, s.finish_reason,
 	s.http_status, s.request_id, s.latency_ms, s.tokens_in, s.tokens_cached, s.tokens_out, s.cost_micro_usd, s.n_maybe_billed,
-	s.worker_id, s.at
+	s.worker_id, s.at, s.n_kept, s.n_reverted, s.rejected
 from step s join job j using (job_no)
 where s.call_no is not null;
 
@@ -39,6 +39,14 @@ where s.action like 'call %' and (s.intents >> (c.i::int - 1)) & 1 = 1
 union all
 select a.job_no, null, a.call_no, a.attempt_no, null, a.worker_id, a.at
 from attempt a;
+
+-- One row a critique that could be read: its issues, and how many of them quote what is not in the draft, which counts against its critic.
+create view v_critique as
+select c.job_no, j.batch, j.profile, c.step_no, c.draft_no, s.model, c.verdict, c.score, c.n_issue,
+	(select count(*)::int from issue i
+		where i.job_no = c.job_no and i.step_no = c.step_no and i.at is null and i.snippet ~ '\S') as n_unanchored
+from critique c join job j using (job_no) join step s using (job_no, step_no)
+where c.valid;
 
 -- One row a job that sent, or may have sent, more than it has replies for: retries, and calls lost in a crash.
 create view v_unanswered as
@@ -72,7 +80,7 @@ cross join lateral (
 	where d.job_no = j.job_no and d.draft_no = coalesce(o.draft_no, d.draft_no)
 	order by d.draft_no desc limit 1) last;
 
-grant select on v_call, v_failure, v_intent, v_unanswered, v_job, v_violation to draftmill_reader, draftmill_worker;
+grant select on v_call, v_critique, v_failure, v_intent, v_unanswered, v_job, v_violation to draftmill_reader, draftmill_worker;
 grant select on v_call, v_job to draftmill_reviewer;
 
 reset search_path;

@@ -50,6 +50,15 @@ struct str text_close(struct arena *, struct str);
 /* text_fold() without white space: what is cut into 3-grams to be compared. */
 struct str text_bare(struct arena *, struct str);
 
+/* Bytes [at, at + n) of a text; n > 0. */
+struct stretch {
+	size_t at, n;
+};
+/* Where the @n places in @folded, which is fold(@text), lie in @text: the graphemes that became them. One pass over the text. False,
+ * and the places are as they were: folding grapheme by grapheme does not give what folding at once gave, or one is beyond @max bytes. */
+bool text_unfold(struct str text, struct str folded, struct str (*fold)(struct arena *, struct str),
+		 size_t max, struct stretch *place, int n);
+
 /* Decodes one code point at *at and moves *at behind it; -1 at the end.
  * An ill-formed byte is U+FFFD. */
 int32_t text_next(struct str, size_t *at);

@@ -22,6 +22,10 @@ struct answer {
 	int64_t confidence_permille; /* -1: no number in 0..1 was given, which is no confidence */
 };
 
+/* The text that these make, one for each field of the profile, and where they lie in it. In @a. */
+void answer_join(struct arena *a, const struct profile *, const struct str *text,
+		 struct answer *out);
+
 struct str field_text(const struct field *, struct str whole);
 
 /* False: it should be a JSON object and is not exactly one, or a text in it is missing or blank. */

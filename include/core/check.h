@@ -85,11 +85,17 @@ struct check {
 	struct str field; /* of the profile, that it looks at; absent: the whole draft */
 };
 
+/* A place in a text: bytes [at, at + n). */
+struct span {
+	int64_t at, n;
+};
+
 struct check_result {
 	const struct check *check;
 	bool ok;
 	struct str detail; /* for a person and for the refiner: what is wrong; absent when ok */
 	int64_t at, n;	   /* bytes of the text concerned; at -1 = the whole text */
+	bool local; /* these make it red, whatever stands elsewhere: behind them may be others */
 };
 
 /* A text under all its checks, one after another. */
@@ -141,6 +147,11 @@ bool check_afford(struct checked *, int64_t work, struct check_result *out) MUST
 
 /* Writes what the trail and the events tell of a result into an open object. */
 void check_put(const struct check_result *, bool with_detail, struct json_out *);
+
+/* The places of a red result that has one: its own and, if it is local, those behind it, as far as CHECK_WORK_MAX suffices, of which
+ * *work is done; at most @max into @place. Returns how many. */
+int check_places(const struct check_result *, const struct job *, struct str text, int64_t *work,
+		 struct span *place, int max);
 
 /* The table of types, for documentation and for suggestions; NULL past the end. */
 const struct check_type *check_type_at(size_t i);

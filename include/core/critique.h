@@ -24,7 +24,9 @@ struct issue {
 	struct str category, snippet, suggestion;
 	int64_t severity; /* 1..5 */
 	int64_t at,
-		n; /* span of the snippet in the draft, bytes; at -1: not found there, or no snippet */
+		n; /* span of the snippet in the draft, bytes, see core/anchor.h; at -1: not found there, or no snippet */
+	const struct check_result
+		*red; /* the check that it tells of; NULL: the critic's own issue */
 };
 
 struct critique {
@@ -51,8 +53,10 @@ void critique_read(struct arena *a, const struct profile *, struct str reply, st
 /* Whether verdict and score let the draft pass, where the profile's rule looks at them. */
 bool critique_passes(const struct profile *, const struct critique *);
 
-/* A red check as an issue like the critic's; a hard one is at the threshold or over it. Its category lives in @a. */
-struct issue issue_of_check(struct arena *a, const struct check_result *, int64_t threshold);
+/* A red check as an issue like the critic's; a hard one is at the threshold or over it. Its category lives in @a,
+ * its snippet, the sentence of its place, is a part of @draft. */
+struct issue issue_of_check(struct arena *a, const struct check_result *, struct str draft,
+			    int64_t threshold);
 
 /* Whether two critiques say the same: cosine over 3-grams of their issue texts (snippet + suggestion; NFKC and case folded, no
  * white space; the first 8 KiB of each) over 900 permille. Integers only. A critique without issues, or whose text is one word or less, is like no other. */

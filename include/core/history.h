@@ -33,9 +33,11 @@ struct history {
 	int64_t active_ms;
 };
 
-/* A draft more, under all checks of profile and job. @from: the draft that it refines; -1: written anew. */
+/* A draft more, under all checks of profile and job. @from: the draft that it refines; -1: written anew. @diff: from that one, if it is
+ * known, else NULL. */
 struct draft *history_add_draft(struct history *, struct arena *, const struct profile *,
-				const struct job *, const struct answer *, int from);
+				const struct job *, const struct answer *, int from,
+				const struct diff *diff, int n_diff);
 
 /* One more, to be filled. */
 struct critique *history_add_critique(struct history *);
@@ -46,8 +48,8 @@ const struct critique *history_critique_of(const struct history *, int draft_no)
 /* The best draft's number, which every exit names that did not pass one: fewest failed hard checks, then score, then latest. -1: none. */
 int history_best_draft(const struct history *);
 
-/* The issues that block a pass of a draft and that the refiner is told: at or over the threshold, red checks first, then what
- * tools found. */
+/* The issues of a draft that the refiner is told: at or over the threshold, red checks first, then what tools found. They block a pass, and so
+ * do such as are left out here: unanchored ones of the critic, see core/anchor.h. */
 const struct issue *history_actionable(const struct history *, struct arena *,
 				       const struct profile *, int draft_no, int *n);
 

@@ -40,8 +40,8 @@
 	                                "批評者が二回以上前と同じ指摘に戻り、修正が堂々巡りしています") \
 	X(always_new,        escalated, "what was found was fixed, but twice in a row the critic found new issues, as light as may block and no fewer", \
 	                                "指摘は修正されましたが、二回続けて最も軽い新たな指摘だけが、減ることなく出ました") \
-	X(no_progress,       escalated, "the refiner changed nothing", \
-	                                "推敲者は何も変更しませんでした") \
+	X(no_progress,       escalated, "the refiner changed nothing that was flagged, or its revision was rejected, twice", \
+	                                "推敲者は指摘された箇所を何も変更しなかったか、改訂版が二度とも却下されました") \
 	X(loop_detected,     escalated, "the revision equals an earlier draft", \
 	                                "改訂版が以前の草稿と同一です") \
 	X(max_iterations,    escalated, "the last allowed critique did not pass", \

@@ -63,6 +63,7 @@ struct table {
 	H(TEXT, role) H(TEXT, model_asked) H(TEXT, model) H(TEXT, request_id) H(TEXT, class) H(TEXT, finish_reason) \
 	H(SMALLINT, http_status) H(TEXT, headers) /* of the provider, by a fixed list: no person's */ H(BOOLEAN, whole) \
 	H(BIGINT, tokens_in) H(BIGINT, tokens_cached) H(BIGINT, tokens_out) H(BIGINT, cost_micro_usd) H(BIGINT, latency_ms) \
+	H(INTEGER, n_kept) H(INTEGER, n_reverted) H(TEXT, rejected) /* of a revision: its hunks; why it is no draft, see core/refine.h */ \
 	U(BYTES, reply) /* body as received */ \
 	H(SHA, reply_sha) /* salted; of the empty text where there is no reply */ \
 	H(TEXT, action) H(SHA, digest) /* of what the step made: draft, critique, issues */ \

@@ -16,9 +16,10 @@ struct diff {
 	struct str text; /* borrowed from the texts */
 };
 /* Runs in reading order, in @a, no two of a kind side by side: the kept and cut ones together are @before, the kept and put ones @after. A
- * longest common subsequence of tokens: words, runs of white space, single graphemes of all else (Han, kana, punctuation). Bounded
- * work: if more than 128 KiB or 4,000 tokens are left between what both texts begin and end with, lines are the tokens; if those too
- * are more than 4,000, all between is cut and put. */
+ * longest common subsequence of tokens: words, single graphemes of all else (Han, kana, punctuation); white space is kept beside kept words, and
+ * between others where both texts have as much of it. Bounded work: if more than 128 KiB or 4,000 tokens are left between what both texts begin and end
+ * with, lines are the tokens, and what lies between equal lines is told by words up to as many; if the lines too are more than 4,000, all between
+ * is cut and put. */
 const struct diff *diff_words(struct arena *a, struct str before, struct str after, int *n);
 
 /* The share of the two texts' code points that the diff does not keep, in permille: 0 = equal, 1000 = nothing in common. */

@@ -57,6 +57,12 @@ struct draft {
 	uint8_t squeezed_sha[SHA_BYTES]; /* of its text_squeeze(): to find it again */
 };
 
+/* What became of a refiner's reply, see core/refine.h. */
+struct refinement {
+	int n_kept, n_reverted; /* hunks */
+	struct str rejected;	/* why it is no draft; absent: it is one */
+};
+
 struct call {	/* a wish to spend: its intent is stored before it is sent */
 	int no; /* 0,1,2.. in the job; at most one stored reply ever: the pay-once key */
 	enum role role;
@@ -79,10 +85,11 @@ struct loop_output {
 	int step_no;
 	const struct draft *draft;	 /* made by this step, or NULL */
 	const struct critique *critique; /* read by this step, also a tool's findings; or NULL */
-	enum role role;			 /* of the call that the fact is about, or ROLE_NONE */
-	const struct model *model;	 /* asked by it, or NULL */
-	int64_t cost_micro_usd;		 /* charged by this step */
-	struct call call[LOOP_CALLS];	 /* to be sent once stored */
+	const struct refinement *refinement; /* of a refiner's reply, or NULL */
+	enum role role;			     /* of the call that the fact is about, or ROLE_NONE */
+	const struct model *model;	     /* asked by it, or NULL */
+	int64_t cost_micro_usd;		     /* charged by this step */
+	struct call call[LOOP_CALLS];	     /* to be sent once stored */
 	int n_call;
 	bool finished;
 	struct finish finish;

@@ -1,6 +1,8 @@
 /* A case file as text: forms of app/page.h, filled with the members that casefile.c selects. */
 #include "app/ask.h"
 #include "app/casefile.h"
+#include "base/text.h"
+#include "core/refine.h"
 #include "core/similarity.h"
 #include "core/unwrap.h"
 
@@ -153,6 +155,9 @@ static void put_draft(struct page *p, const struct json *drafts, const struct js
 		put_fields(p, from, d);
 	else
 		put_version(p, ask_text(from, "text"), text);
+	page_fill(p, d,
+		  "[  taken       {n_kept#change} of what was flagged\n]"
+		  "[  reverted    {n_reverted#change} of what nobody flagged\n]");
 	if (ask_number(d, "confidence_permille") >= 0)
 		page_fill(p, d, "  confidence {confidence_permille/1} %\n");
 	for (size_t i = 0; i < json_size(checks); i++)
@@ -174,6 +179,15 @@ static const char *critique_form(const struct json *c)
 		     : "\n*CRITIQUE of draft {draft_no}: cannot be read*\n[  fault       {fault}\n]";
 }
 
+static const char *issue_form(const struct json *issue)
+{
+	if (ask_number(issue, "at") >= 0)
+		return ISSUE "\"{snippet}\" -> {suggestion}\n";
+	return text_trim(ask_text(issue, "snippet")).n ? ISSUE
+		       "\"{snippet}\" (not in the draft) -> {suggestion}\n"
+						       : ISSUE "(the whole text) {suggestion}\n";
+}
+
 static void put_critique(struct page *p, const struct json *c)
 {
 	const struct json *issues = json_get(c, "issues");
@@ -186,13 +200,8 @@ static void put_critique(struct page *p, const struct json *c)
 		  "[  left out    {n_cut#issue} over five, the least severe\n]"
 		  "[  silent      on {n_unconsidered} of the categories\n]");
 	put_text(p, ask_text(c, "reasons"));
-	for (size_t i = 0; i < json_size(issues); i++) {
-		const struct json *issue = json_item(issues, i);
-		page_fill(p, issue,
-			  ask_number(issue, "at") >= 0 ? ISSUE "[\"{snippet}\" -> ]{suggestion}\n"
-						       : ISSUE
-				  "[\"{snippet}\" (not in the draft) -> ]{suggestion}\n");
-	}
+	for (size_t i = 0; i < json_size(issues); i++)
+		page_fill(p, json_item(issues, i), issue_form(json_item(issues, i)));
 }
 
 /* Drafts and critiques as they were made. */
@@ -222,7 +231,7 @@ static void put_call(struct page *p, const struct json *call)
 {
 	const struct json *attempts = json_get(call, "attempts");
 	struct str asked = ask_text(call, "model_asked"), answered = ask_text(call, "model");
-	struct str class = ask_text(call, "class");
+	struct str class = ask_text(call, "class"), rejected = ask_text(call, "rejected");
 
 	page_fill(p, call,
 		  "{call_no:4}  {role:-9}{tokens_in:10}{tokens_cached:7}{tokens_out:11}"
@@ -232,6 +241,10 @@ static void put_call(struct page *p, const struct json *call)
 		page_fill(p, call, ", answered by {model}");
 	if (class.p && !str_is(class, "complete"))
 		page_fill(p, call, ": {class}");
+	if (rejected.p) {
+		page_fill(p, call, ": revision rejected ({rejected}), ");
+		page_line(p, str_c(rejection_sentence(rejected)));
+	}
 	page_printf(p, "\n");
 	for (size_t i = 0; i < json_size(attempts); i++) {
 		if (!str_is(ask_text(json_item(attempts, i), "why"), "waited"))

@@ -28,8 +28,15 @@ static const char report_sql[] =
 	"    count(*) filter (where shape = 'thinking') as n_thinking, "
 	"    count(*) filter (where n_cut > 0) as n_cut, count(*) filter (where n_unconsidered > 0) as n_silent, "
 	"    count(*) filter (where valid and c.score is null) as n_unscored, "
-	"    round(avg(c.score) filter (where valid) * 10)::bigint as score_mean_tenths "
+	"    round(avg(c.score) filter (where valid) * 10)::bigint as score_mean_tenths, "
+	"    (select coalesce(sum(n_unanchored), 0)::bigint from draftmill.v_critique "
+	"      where $1::text is null or batch = $1) as n_unanchored "
 	"  from j join draftmill.critique c using (job_no)) x), "
+	"'revisions', (select row_to_json(x) from ( "
+	"  select count(*) filter (where rejected is null) as n_taken, count(rejected) as n_rejected, "
+	"    coalesce(sum(n_kept) filter (where rejected is null), 0)::bigint as n_kept, "
+	"    coalesce(sum(n_reverted) filter (where rejected is null), 0)::bigint as n_reverted "
+	"  from draftmill.v_call where n_kept is not null and ($1::text is null or batch = $1)) x), "
 	"'spent', (select row_to_json(x) from ( "
 	"  select count(*) as n_jobs, coalesce(sum(tokens_in), 0)::bigint as tokens_in, "
 	"    coalesce(sum(tokens_cached), 0)::bigint as tokens_cached, coalesce(sum(tokens_out), 0)::bigint as tokens_out, "
@@ -114,7 +121,13 @@ static const char critiques_form[] =
 	"[  repaired: taken out of prose      {n_prose:11}\n]"
 	"[  repaired: behind a thinking block {n_thinking:11}\n]"
 	"[  cut to five issues                {n_cut:11}\n]"
-	"[  silent on a category              {n_silent:11}\n]";
+	"[  silent on a category              {n_silent:11}\n]"
+	"[  issues that quote what is nowhere {n_unanchored:12}\n]";
+static const char revisions_form[] =
+	"\n*REVISIONS                           *   revisions     changes\n"
+	"  taken: of what was flagged        {n_taken:12}{n_kept:12}\n"
+	"  reverted: what was not            {n_reverted:24}\n"
+	"  rejected                          {n_rejected:12}\n";
 static const char spent_form[] =
 	"\n*SPENT by jobs that have ended       *      tokens\n"
 	"  in                                {tokens_in:12}\n"
@@ -143,6 +156,7 @@ void report_text(const struct json *report, struct page *p)
 	put_jobs(p, report, of_all);
 	put_texts(p, json_get(report, "violations"));
 	page_fill(p, json_get(report, "critiques"), critiques_form);
+	page_fill(p, json_get(report, "revisions"), revisions_form);
 	page_fill(p, json_get(report, "spent"), spent_form);
 	page_fill(p, report,
 		  "\n*CALLS by role                       *"

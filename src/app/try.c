@@ -3,6 +3,7 @@
 #include "app/page.h"
 #include "app/run.h"
 #include "app/submit.h"
+#include "core/refine.h"
 
 #include <stdio.h>
 #include <sysexits.h>
@@ -40,6 +41,16 @@ static void print_checks(struct page *p, const struct draft *d)
 		page_line(p, r->detail);
 		page_printf(p, "\n");
 	}
+}
+
+static void print_refinement(struct page *p, const struct refinement *r)
+{
+	page_printf(p, "  revision: %d taken of what was flagged, %d elsewhere reverted", r->n_kept,
+		    r->n_reverted);
+	if (r->rejected.p)
+		page_printf(p, "; rejected (%.*s), %s", STR_ARG(r->rejected),
+			    rejection_sentence(r->rejected));
+	page_printf(p, "\n");
 }
 
 static void print_issue(struct page *p, const struct issue *i)
@@ -116,6 +127,8 @@ static void stepped(void *owner, const struct step_rows *rows, const struct loop
 	t->n_failed = t->n_maybe_billed = 0;
 	if (rows->step.call_no != ROW_NULL)
 		print_reply(&t->page, &rows->step);
+	if (out->refinement)
+		print_refinement(&t->page, out->refinement);
 	if (out->draft)
 		print_checks(&t->page, out->draft);
 	if (out->critique)

@@ -23,28 +23,33 @@ static bool get_text(const struct json *doc, const char *key, struct str *text)
 	return json_get_str(doc, key, text) && str_trim(*text).n > 0;
 }
 
-static bool read_fields(struct arena *a, const struct profile *p, const struct json *doc,
-			struct answer *out)
+void answer_join(struct arena *a, const struct profile *p, const struct str *text,
+		 struct answer *out)
 {
 	struct field *field = arena_array(a, struct field, p->n_field);
-	struct str text[FIELDS_MAX];
-	size_t n = 0;
+	size_t n = 1;
 
-	for (int i = 0; i < p->n_field; i++) {
-		if (!get_text(doc, p->field[i].p, &text[i]))
-			return false;
+	for (int i = 0; i < p->n_field; i++)
 		n += text[i].n + FIELD_GAP.n;
-	}
 	struct buf all = BUF(n);
 	for (int i = 0; i < p->n_field; i++) {
 		buf_str(&all, i ? FIELD_GAP : STR_OF(""));
 		field[i] = (struct field){p->field[i], (int64_t)all.n, (int64_t)text[i].n};
 		buf_str(&all, text[i]);
 	}
-	out->text = arena_str(a, buf_view(&all));
-	out->field = field;
-	out->n_field = p->n_field;
+	*out = (struct answer){arena_str(a, buf_view(&all)), field, p->n_field, -1};
 	buf_release(&all);
+}
+
+static bool read_fields(struct arena *a, const struct profile *p, const struct json *doc,
+			struct answer *out)
+{
+	struct str text[FIELDS_MAX];
+
+	for (int i = 0; i < p->n_field; i++)
+		if (!get_text(doc, p->field[i].p, &text[i]))
+			return false;
+	answer_join(a, p, text, out);
 	return true;
 }
 

@@ -5,7 +5,7 @@
 
 enum { SEVERITY_MIN = 1, SEVERITY_MAX = 5, SEVERITY_DEFAULT = 4, NAME_BYTES_MAX = 40 };
 enum { ALIKE_PERMILLE = 400 }; /* "jsn" is alike "json", "length" is like no type */
-enum { LIST_BYTES_MAX = 400 };
+enum { LIST_BYTES_MAX = 400, FOLD_WORK = 24 /* a byte */ };
 
 static const struct check_type *const family[] = {
 #define TYPES(family) check_##family##_types,
@@ -168,6 +168,29 @@ void check_run(struct arena *a, const struct check *check, const struct job *job
 	else
 		out->detail = arena_str(a, out->detail);
 	arena_free(scratch);
+}
+
+int check_places(const struct check_result *red, const struct job *job, struct str text,
+		 int64_t *work, struct span *place, int max)
+{
+	struct checked checked = {.scratch = arena_new(), .work = *work};
+	struct check_result r = *red;
+	size_t from = 0;
+	int n = 0;
+
+	while (!r.ok && r.at >= 0) {
+		place[n++] = (struct span){(int64_t)from + r.at, r.n};
+		from += (size_t)(r.at + r.n);
+		checked.text = str_sub(text, from, text.n);
+		checked.folded = str_c(NULL);
+		if (n == max || !r.local || r.n == 0 ||
+		    !check_afford(&checked, FOLD_WORK * (int64_t)checked.text.n, &r))
+			break;
+		check_run(checked.scratch, red->check, job, &checked, &r);
+	}
+	*work = checked.work;
+	arena_free(checked.scratch);
+	return n;
 }
 
 int64_t check_work_max(const struct checked *checked)

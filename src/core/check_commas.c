@@ -66,6 +66,7 @@ static void count_in(struct reading *r, struct str sentence)
 	put_place(&r->faults, &r->place, sentence);
 	if (r->n_fault == 1) {
 		r->out->at = (int64_t)from;
+		r->out->local = true;
 		r->out->n = (int64_t)sentence.n;
 	}
 }

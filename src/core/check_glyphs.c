@@ -148,6 +148,7 @@ static void run_glyphs(struct arena *scratch, const void *args, const struct job
 			buf_printf(&detail,
 				   "foreign to %s: ", language == LANG_JA ? "Japanese" : "English");
 			out->at = (int64_t)from;
+			out->local = true;
 			out->n = (int64_t)(at - from);
 		}
 		place_move(&place, text, from);

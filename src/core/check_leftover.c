@@ -293,6 +293,7 @@ static void run_leftover(struct arena *scratch, const void *args, const struct j
 		if (n_found == 1) {
 			buf_puts(&detail, "left over: ");
 			out->at = (int64_t)from;
+			out->local = true;
 			out->n = (int64_t)n;
 		}
 		put_quoted(&detail, found, n_found == 1 ? "" : ", ");

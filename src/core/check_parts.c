@@ -4,7 +4,6 @@
 
 enum { FOLD_WORK = 24, SLOW_FOLD_WORK = 100 };
 enum { SHOWN_BYTES = 60 };
-enum { PIECE_BYTES = 1000 }; /* folded at once on the way to a place */
 enum {
 	WALKED_BYTES = 64 << 10
 }; /* on all such ways in one text; further on the place is the whole text */
@@ -239,43 +238,21 @@ size_t item_mark(struct str line)
 	return end > at + 1 && is_among(c, ".)．）、") ? end : 0;
 }
 
-/* The end of some graphemes from @at on: of one, or of as many as begin within PIECE_BYTES. */
-static size_t piece_end(struct str text, size_t at, bool one)
-{
-	size_t end = text_grapheme_end(text, at);
-
-	while (!one && end < text.n && end - at < PIECE_BYTES)
-		end = text_grapheme_end(text, end);
-	return end;
-}
-
 void set_span(struct arena *scratch, struct checked *checked, size_t at, size_t n,
 	      struct check_result *out)
 {
-	const struct str text = checked->text, folded = checked->folded;
-	size_t begin = 0, from = 0, folded_n = 0;
-	bool one = false; /* near the place, each grapheme is a piece */
+	const int64_t left = WALKED_BYTES - checked->n_walked;
+	struct stretch place = {at, n};
 
-	while (from < text.n && checked->n_walked < WALKED_BYTES) {
-		size_t to = piece_end(text, from, one);
-		checked->n_walked += (int64_t)(to - from);
-		struct str piece = text_fold(scratch, str_sub(text, from, to - from));
-		if (!one && folded_n + piece.n > at) {
-			one = true;
-			continue;
-		}
-		if (!str_eq(piece, str_sub(folded, folded_n, piece.n)))
-			return;
-		if (folded_n <= at)
-			begin = from;
-		folded_n += piece.n;
-		if (folded_n >= at + n) {
-			out->at = (int64_t)begin;
-			out->n = (int64_t)(to - begin);
-			return;
-		}
-		from = to;
+	if (left <= 0 ||
+	    !text_unfold(checked->text, checked->folded, text_fold, (size_t)left, &place, 1)) {
+		checked->n_walked = WALKED_BYTES;
+		return;
 	}
+	checked->n_walked += (int64_t)(place.at + place.n);
+	out->at = (int64_t)place.at;
+	out->n = (int64_t)place.n;
+	out->local = true;
 }
 
 void set_detail(struct arena *scratch, struct buf *detail, struct check_result *out)

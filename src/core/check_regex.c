@@ -31,6 +31,7 @@ static void run_regex(struct arena *scratch, const void *args, const struct job 
 		regex_fail(scratch, &wanted->regex, "is found", out);
 		out->at = match.at[0];
 		out->n = match.n[0];
+		out->local = true;
 	} else if (result == REGEX_NOT_FOUND && wanted->match) {
 		regex_fail(scratch, &wanted->regex, "is not found", out);
 	}

@@ -1,4 +1,5 @@
 #include "core/critique.h"
+#include "core/anchor.h"
 #include "core/similarity.h"
 
 #include "base/text.h"
@@ -85,8 +86,6 @@ static bool read_issue(const struct reading *r, const struct json *in, struct is
 	if (!json_get_int(in, "severity", SEVERITY_MIN, SEVERITY_MAX, &out->severity))
 		return ERR_SET(r->err, false, "severity must be an integer, %d to %d", SEVERITY_MIN,
 			       SEVERITY_MAX);
-	out->at = str_find(r->draft, out->snippet, 0);
-	out->n = out->at < 0 ? 0 : (int64_t)out->snippet.n;
 	r->out->n_ignored += n_unknown(in, issue_keys);
 	return true;
 }
@@ -101,6 +100,7 @@ static void keep_issues(const struct reading *r, const struct issue *all, int n)
 		for (int i = 0; i < n && n_kept < FORM_ISSUES_MAX; i++)
 			if (all[i].severity == severity)
 				kept[n_kept++] = all[i];
+	anchor_issues(r->draft, kept, n_kept);
 	r->out->issue = kept;
 	r->out->n_issue = n_kept;
 	r->out->n_cut = n - n_kept;
@@ -247,16 +247,24 @@ bool critique_passes(const struct profile *p, const struct critique *c)
 	return c->pass && (!is_scored(p) || c->score >= p->pass_score);
 }
 
-struct issue issue_of_check(struct arena *a, const struct check_result *r, int64_t threshold)
+struct issue issue_of_check(struct arena *a, const struct check_result *r, struct str draft,
+			    int64_t threshold)
 {
 	const struct check *c = r->check;
 	const bool raised = c->hard && c->severity < threshold;
-
-	return (struct issue){.category = arena_printf(a, "check:%.*s", STR_ARG(c->name)),
+	struct issue issue = {.category = arena_printf(a, "check:%.*s", STR_ARG(c->name)),
 			      .suggestion = r->detail,
 			      .severity = raised ? threshold : c->severity,
-			      .at = r->at,
-			      .n = r->n};
+			      .at = -1,
+			      .red = r};
+
+	if (r->at >= 0) {
+		const struct span s = anchor_sentence(draft, (struct span){r->at, r->n});
+		issue.at = s.at;
+		issue.n = s.n;
+		issue.snippet = str_sub(draft, (size_t)s.at, (size_t)s.n);
+	}
+	return issue;
 }
 
 /* What issues say, as one text, up to @max bytes. */

@@ -3,6 +3,7 @@
 #include "core/ground.h"
 
 #include "base/text.h"
+#include "core/anchor.h"
 
 /* ---- drafts ---- */
 
@@ -50,7 +51,8 @@ static void examine(struct draft *d, struct arena *a, const struct profile *p,
 }
 
 struct draft *history_add_draft(struct history *h, struct arena *a, const struct profile *p,
-				const struct job *job, const struct answer *made, int from)
+				const struct job *job, const struct answer *made, int from,
+				const struct diff *diff, int n_diff)
 {
 	struct draft *d;
 
@@ -61,10 +63,11 @@ struct draft *history_add_draft(struct history *h, struct arena *a, const struct
 	d->confidence_permille = made->confidence_permille;
 	d->field = made->field;
 	d->n_field = made->n_field;
-	if (from >= 0) {
+	d->diff = diff;
+	d->n_diff = n_diff;
+	if (from >= 0 && !diff)
 		d->diff = diff_words(a, h->draft[from].text, d->text, &d->n_diff);
-		d->changed_permille = diff_permille(d->diff, d->n_diff);
-	}
+	d->changed_permille = diff_permille(d->diff, d->n_diff);
 	examine(d, a, p, job);
 	return d;
 }
@@ -112,12 +115,13 @@ const struct issue *history_actionable(const struct history *h, struct arena *a,
 	for (int i = 0; i < d->n_result; i++) {
 		if (d->result[i].ok)
 			continue;
-		all[*n] = issue_of_check(a, &d->result[i], p->severity_threshold);
+		all[*n] = issue_of_check(a, &d->result[i], d->text, p->severity_threshold);
 		*n += all[*n].severity >= p->severity_threshold;
 	}
 	*n += ground_findings(h, draft_no, p->severity_threshold, &all[*n]);
 	for (int i = 0; c && i < c->n_issue; i++)
-		if (c->issue[i].severity >= p->severity_threshold)
+		if (c->issue[i].severity >= p->severity_threshold &&
+		    !issue_is_unanchored(&c->issue[i]))
 			all[(*n)++] = c->issue[i];
 	return all;
 }

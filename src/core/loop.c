@@ -4,8 +4,10 @@
  */
 #include "core/loop.h"
 
+#include "core/anchor.h"
 #include "core/cost.h"
 #include "core/ground.h"
+#include "core/refine.h"
 #include "role_time.h"
 #include "stuck.h"
 
@@ -121,15 +123,6 @@ static void ask_again(struct loop *l, const struct fact *f, struct loop_output *
 
 /* ---- replies by role ---- */
 
-static struct draft *add_draft(struct loop *l, struct loop_output *out, const struct answer *made,
-			       int from)
-{
-	struct draft *d = history_add_draft(&l->history, l->arena, l->profile, l->job, made, from);
-
-	out->draft = d;
-	return d;
-}
-
 /* A draft that every tool has examined. */
 static void examined(struct loop *l, const struct fact *f, const struct draft *d,
 		     struct loop_output *out)
@@ -185,7 +178,8 @@ static void generated(struct loop *l, const struct fact *f, const struct call *c
 		ask_again(l, f, out, c, c->max_output_tokens, STOP_refused);
 		return;
 	}
-	d = add_draft(l, out, &answer, -1);
+	out->draft = d =
+		history_add_draft(&l->history, l->arena, l->profile, l->job, &answer, -1, NULL, 0);
 	examine_next(l, f, d, out);
 }
 
@@ -197,7 +191,8 @@ static void judged(struct loop *l, const struct fact *f, const struct call *c,
 	int n;
 
 	history_actionable(&l->history, l->arena, l->profile, now->draft_no, &n);
-	if (n == 0 && critique_passes(l->profile, now)) {
+	if (n == 0 && critique_passes(l->profile, now) &&
+	    anchor_missing(now, l->profile->severity_threshold) == 0) {
 		l->history.n_iterations++;
 		accept(l, out, STOP_no_issues, now->draft_no);
 		return;
@@ -238,6 +233,7 @@ static void refined(struct loop *l, const struct fact *f, const struct call *c,
 		    struct loop_output *out)
 {
 	struct answer answer;
+	struct refinement *made;
 	const struct draft *d;
 	enum stop_reason why;
 
@@ -245,7 +241,14 @@ static void refined(struct loop *l, const struct fact *f, const struct call *c,
 		ask_again(l, f, out, c, c->max_output_tokens, STOP_refused);
 		return;
 	}
-	d = add_draft(l, out, &answer, c->draft_no);
+	made = arena_alloc(l->arena, sizeof(*made));
+	d = refine(&l->history, l->arena, l->profile, l->job, &answer, c->draft_no, made);
+	out->refinement = made;
+	out->draft = d;
+	if (!d) {
+		ask_again(l, f, out, c, c->max_output_tokens, STOP_no_progress);
+		return;
+	}
 	why = stuck_draft(&l->history, d);
 	if (why != STOP_NONE)
 		give_up(l, out, why);

@@ -305,8 +305,13 @@ static void put_again(struct rendering *r)
 		return;
 	buf_puts(r->out, "again: 1\n");
 	say(r,
-	    "Your last reply could not be used: it broke off, was empty, contradicted itself or did not keep the form. ",
-	    "前回の返答は、途中で切れた、空であった、矛盾していた、または形式に合わなかったため、使用できませんでした。");
+	    "Your last reply could not be used: it broke off, was empty, contradicted itself or did not keep the form",
+	    "前回の返答は、途中で切れた、空であった、矛盾していた、または形式に合わなかった");
+	if (r->role == ROLE_REFINER)
+		say(r,
+		    "; or it mended nothing that is listed, broke a constraint, or lost a number, a name, an address, a quotation or a part of the text",
+		    "か、挙げられた指摘を直していない、条件に違反した、または数値、氏名、アドレス、引用、本文の一部を失った");
+	say(r, ". ", "ため、使用できませんでした。");
 	if (r->role == ROLE_CRITIC && r->want == WANT_TEXT)
 		say(r, "Reply again in the given form and with nothing else.",
 		    "指定した形式だけで、改めて返答してください。");

@@ -5,6 +5,9 @@
 
 enum { TOKENS_MAX = 4000 }; /* compared with each other; 2 * TOKENS_MAX^2 bits of memory */
 enum { WORDS_BYTES_MAX = 128 << 10 }; /* cut into words */
+enum {
+	RUNS_MAX = 8 * TOKENS_MAX + 4
+}; /* lines, between them words, and what both begin and end with */
 
 /* What lies between the common beginning and the common end of a text and another, cut into tokens without gaps. */
 struct tokens {
@@ -57,20 +60,14 @@ static size_t word_end(struct str s, size_t at)
 	return at;
 }
 
-static size_t line_end(struct str s, size_t at)
-{
-	int64_t feed = str_find(s, STR_OF("\n"), at);
-	return feed < 0 ? s.n : (size_t)feed + 1;
-}
-
-/* False: they are too many. */
+/* False: they are more than @max. */
 static bool cut(struct arena *scratch, struct str text, size_t (*token_end)(struct str, size_t),
-		struct tokens *t)
+		size_t max, struct tokens *t)
 {
-	*t = (struct tokens){.text = text,
-			     .begin = arena_array(scratch, size_t,
-						  (text.n < TOKENS_MAX ? text.n : TOKENS_MAX) + 1)};
-	for (size_t at = 0; at < text.n && t->n < TOKENS_MAX; t->begin[++t->n] = at)
+	*t = (struct tokens){
+		.text = text,
+		.begin = arena_array(scratch, size_t, (text.n < max ? text.n : max) + 1)};
+	for (size_t at = 0; at < text.n && t->n < max; t->begin[++t->n] = at)
 		at = token_end(text, at);
 	t->kept = arena_array(scratch, bool, t->n);
 	return t->begin[t->n] == text.n;
@@ -141,6 +138,28 @@ static void trim(struct middle *x, struct middle *y)
 		x->t->kept[--x->to] = y->t->kept[--y->to] = true;
 }
 
+static bool is_blank(const struct tokens *t, size_t i)
+{
+	return text_trim(token(t, i)).n == 0;
+}
+
+/* The numbers of the tokens in the middle that are not blank. */
+struct words {
+	size_t *at, *id;
+	size_t n;
+};
+
+static struct words words_of(struct arena *scratch, const struct middle *m)
+{
+	struct words w = {arena_array(scratch, size_t, m->to - m->from),
+			  arena_array(scratch, size_t, m->to - m->from), 0};
+
+	for (size_t i = m->from; i < m->to; i++)
+		if (!is_blank(m->t, i))
+			w.at[w.n++] = i;
+	return w;
+}
+
 struct named {
 	struct str text;
 	size_t *id;
@@ -151,16 +170,18 @@ static int by_text(const void *x, const void *y)
 	return str_cmp(((const struct named *)x)->text, ((const struct named *)y)->text);
 }
 
-/* Equal tokens of the two get equal numbers, from 0. Returns how many there are. */
-static size_t number(struct arena *scratch, const struct middle *x, const struct middle *y,
-		     size_t *x_id, size_t *y_id)
+/* Equal words of the two texts get equal ids, from 0. Returns how many there are. */
+static size_t number(struct arena *scratch, const struct tokens *before, const struct tokens *after,
+		     struct words *x, struct words *y)
 {
-	size_t n_x = x->to - x->from, n = n_x + y->to - y->from, id = 0;
+	const size_t n = x->n + y->n;
 	struct named *named = arena_array(scratch, struct named, n);
+	size_t id = 0;
 
 	for (size_t i = 0; i < n; i++)
-		named[i] = i < n_x ? (struct named){token(x->t, x->from + i), &x_id[i]}
-				   : (struct named){token(y->t, y->from + i - n_x), &y_id[i - n_x]};
+		named[i] =
+			i < x->n ? (struct named){token(before, x->at[i]), &x->id[i]}
+				 : (struct named){token(after, y->at[i - x->n]), &y->id[i - x->n]};
 	qsort(named, n, sizeof(*named), by_text);
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0 && !str_eq(named[i].text, named[i - 1].text))
@@ -190,51 +211,79 @@ static void next_row(const uint64_t *row, const uint64_t *where, uint64_t *next,
 	}
 }
 
-static void keep_common(struct arena *scratch, const struct middle *x, const struct middle *y)
+static void keep_common_words(struct arena *scratch, struct tokens *before, struct tokens *after,
+			      struct words *x, struct words *y)
 {
-	size_t n_x = x->to - x->from, n_y = y->to - y->from, n_word = (n_x + 63) / 64;
-	size_t *x_id = arena_array(scratch, size_t, n_x), *y_id = arena_array(scratch, size_t, n_y);
-	size_t n_id = number(scratch, x, y, x_id, y_id);
+	const size_t n_id = number(scratch, before, after, x, y), n_word = (x->n + 63) / 64;
 	uint64_t *where = arena_array(scratch, uint64_t, n_id * n_word); /* of each id in x */
-	uint64_t *row = arena_array(scratch, uint64_t, (n_y + 1) * n_word);
+	uint64_t *row = arena_array(scratch, uint64_t, (y->n + 1) * n_word);
 
-	for (size_t i = 0; i < n_x; i++)
-		where[x_id[i] * n_word + i / 64] |= UINT64_C(1) << (i % 64);
+	for (size_t i = 0; i < x->n; i++)
+		where[x->id[i] * n_word + i / 64] |= UINT64_C(1) << (i % 64);
 	memset(row, 0xFF, n_word * sizeof(*row));
-	for (size_t j = 0; j < n_y; j++)
-		next_row(&row[j * n_word], &where[y_id[j] * n_word], &row[(j + 1) * n_word],
+	for (size_t j = 0; j < y->n; j++)
+		next_row(&row[j * n_word], &where[y->id[j] * n_word], &row[(j + 1) * n_word],
 			 n_word);
 	/* Back from the corner. Token i - 1 counts only if its bit is 0; and it is j - 1 that it equals if the bit was 1 before. */
-	for (size_t i = n_x, j = n_y; i > 0 && j > 0;) {
+	for (size_t i = x->n, j = y->n; i > 0 && j > 0;) {
 		if (bit(&row[j * n_word], i - 1)) {
 			i--;
 		} else if (!bit(&row[(j - 1) * n_word], i - 1)) {
 			j--;
 		} else {
-			x->t->kept[x->from + --i] = true;
-			y->t->kept[y->from + --j] = true;
+			before->kept[x->at[--i]] = true;
+			after->kept[y->at[--j]] = true;
 		}
 	}
 }
 
-static size_t all_end(struct str s, size_t at)
+static size_t n_blank(const struct middle *gap)
 {
-	return s.n;
+	size_t n = 0;
+
+	for (size_t i = gap->from; i < gap->to; i++)
+		n += is_blank(gap->t, i);
+	return n;
 }
 
-/* By words; if they are too many by lines, else the two are one token each. */
-static void compare(struct arena *scratch, struct str before, struct str after, struct tokens *x,
-		    struct tokens *y)
+/* Moves *i on to the next blank token before @end. */
+static bool next_blank(const struct tokens *t, size_t *i, size_t end)
 {
-	static size_t (*const token_end[])(struct str, size_t) = {word_end, line_end, all_end};
-	int i = before.n > WORDS_BYTES_MAX || after.n > WORDS_BYTES_MAX;
+	while (*i < end && !is_blank(t, *i))
+		++*i;
+	return *i < end;
+}
 
-	while (!cut(scratch, before, token_end[i], x) || !cut(scratch, after, token_end[i], y))
-		i++;
-	struct middle in_x = {x, 0, x->n}, in_y = {y, 0, y->n};
-	trim(&in_x, &in_y);
-	if (in_x.from < in_x.to && in_y.from < in_y.to)
-		keep_common(scratch, &in_x, &in_y);
+/* White space is kept beside kept words; and between words that are not, where both texts have as many of them: word for word. */
+static void keep_blanks(struct middle x, struct middle y)
+{
+	if (x.from < x.to && y.from < y.to && is_blank(x.t, x.from) && is_blank(y.t, y.from))
+		trim(&x, &y);
+	if (x.from < x.to && y.from < y.to && is_blank(x.t, x.to - 1) && is_blank(y.t, y.to - 1))
+		trim(&x, &y);
+	if (n_blank(&x) != n_blank(&y))
+		return;
+	for (size_t i = x.from, j = y.from; next_blank(x.t, &i, x.to) && next_blank(y.t, &j, y.to);
+	     i++, j++)
+		if (str_eq(token(x.t, i), token(y.t, j)))
+			x.t->kept[i] = y.t->kept[j] = true;
+}
+
+static void keep_common(struct arena *scratch, const struct middle *x, const struct middle *y)
+{
+	struct words of_x = words_of(scratch, x), of_y = words_of(scratch, y);
+	struct middle x_gap = *x, y_gap = *y;
+
+	keep_common_words(scratch, x->t, y->t, &of_x, &of_y);
+	while (x_gap.from < x->to || y_gap.from < y->to) {
+		for (x_gap.to = x_gap.from; x_gap.to < x->to && !x->t->kept[x_gap.to];)
+			x_gap.to++;
+		for (y_gap.to = y_gap.from; y_gap.to < y->to && !y->t->kept[y_gap.to];)
+			y_gap.to++;
+		keep_blanks(x_gap, y_gap);
+		x_gap.from = x_gap.to + (x_gap.to < x->to);
+		y_gap.from = y_gap.to + (y_gap.to < y->to);
+	}
 }
 
 /* The run of tokens from *i on that are kept, or are not; moves *i behind it. */
@@ -262,32 +311,78 @@ static void put_run(struct runs *r, enum diff_kind kind, struct str text)
 		r->run[r->n++] = (struct diff){kind, text};
 }
 
-static void put_middle(struct runs *r, const struct tokens *before, const struct tokens *after)
+static size_t line_end(struct str s, size_t at)
+{
+	int64_t feed = str_find(s, STR_OF("\n"), at);
+	return feed < 0 ? s.n : (size_t)feed + 1;
+}
+
+static size_t all_end(struct str s, size_t at)
+{
+	return s.n;
+}
+
+static bool put_by(struct runs *r, struct str before, struct str after,
+		   size_t (*token_end)(struct str, size_t), size_t *room, size_t *room_between);
+
+/* @room_between, unless NULL: what lies between kept tokens is cut into words as far as it goes. */
+static void put_middle(struct runs *r, const struct tokens *before, const struct tokens *after,
+		       size_t *room_between)
 {
 	for (size_t i = 0, j = 0; i < before->n || j < after->n;) {
-		put_run(r, DIFF_CUT, take_run(before, &i, false));
-		put_run(r, DIFF_PUT, take_run(after, &j, false));
+		const struct str cut = take_run(before, &i, false),
+				 put = take_run(after, &j, false);
 		/* The kept tokens of one text are those of the other, but may be cut into at different places. */
-		size_t first = i;
+		const size_t first = i;
 		while (i < before->n && j < after->n && before->kept[i] && after->kept[j])
 			i++, j++;
+		if (!room_between || !put_by(r, cut, put, word_end, room_between, NULL)) {
+			put_run(r, DIFF_CUT, cut);
+			put_run(r, DIFF_PUT, put);
+		}
 		put_run(r, DIFF_KEPT, part(before, first, i));
 	}
 }
 
-const struct diff *diff_words(struct arena *a, struct str before, struct str after, int *n)
+/* The runs of two texts cut into tokens of one kind, at most *room of each, which as many are taken from. False, and nothing is put: there are
+ * more. */
+static bool put_by(struct runs *r, struct str before, struct str after,
+		   size_t (*token_end)(struct str, size_t), size_t *room, size_t *room_between)
 {
 	struct arena *scratch = arena_new();
 	const size_t head = common_head(before, after);
 	const struct str b = str_sub(before, head, before.n), c = str_sub(after, head, after.n);
 	const size_t tail = common_tail(b, c);
 	struct tokens x, y;
+	const bool ok = (token_end != word_end ||
+			 (b.n - tail <= WORDS_BYTES_MAX && c.n - tail <= WORDS_BYTES_MAX)) &&
+			cut(scratch, str_cut(b, b.n - tail), token_end, *room, &x) &&
+			cut(scratch, str_cut(c, c.n - tail), token_end, *room, &y);
 
-	compare(scratch, str_cut(b, b.n - tail), str_cut(c, c.n - tail), &x, &y);
-	struct runs r = {arena_array(scratch, struct diff, x.n + y.n + 2), 0};
-	put_run(&r, DIFF_KEPT, str_sub(before, 0, head));
-	put_middle(&r, &x, &y);
-	put_run(&r, DIFF_KEPT, str_sub(b, b.n - tail, tail));
+	if (ok) {
+		struct middle in_x = {&x, 0, x.n}, in_y = {&y, 0, y.n};
+		trim(&in_x, &in_y);
+		if (in_x.from < in_x.to && in_y.from < in_y.to)
+			keep_common(scratch, &in_x, &in_y);
+		put_run(r, DIFF_KEPT, str_sub(before, 0, head));
+		put_middle(r, &x, &y, room_between);
+		put_run(r, DIFF_KEPT, str_sub(b, b.n - tail, tail));
+		*room -= x.n > y.n ? x.n : y.n;
+	}
+	arena_free(scratch);
+	return ok;
+}
+
+const struct diff *diff_words(struct arena *a, struct str before, struct str after, int *n)
+{
+	struct arena *scratch = arena_new();
+	const size_t bytes = 2 * (before.n + after.n) + 1;
+	struct runs r = {arena_array(scratch, struct diff, bytes < RUNS_MAX ? bytes : RUNS_MAX), 0};
+	size_t words = TOKENS_MAX, lines = TOKENS_MAX, between = TOKENS_MAX, all = 1;
+
+	if (!put_by(&r, before, after, word_end, &words, NULL) &&
+	    !put_by(&r, before, after, line_end, &lines, &between))
+		(void)put_by(&r, before, after, all_end, &all, NULL);
 	struct diff *run = arena_array(a, struct diff, r.n);
 	if (r.n)
 		memcpy(run, r.run, sizeof(*run) * (size_t)r.n);

@@ -70,7 +70,30 @@ bool span_flagged_again(const struct diff *run, int n_run, int64_t severity,
 
 /* ---- wanted back ---- */
 
-/* From the first to the last byte of a span that the revision cut (span of the text before) or put (of the text after). n 0: none. */
+/* Whether no word is cut in two there. */
+static bool is_apart(struct str s, size_t at)
+{
+	size_t from = at, to = at;
+
+	if (text_before(s, &from) < 0 || text_next(s, &to) < 0)
+		return true;
+	return text_words(str_sub(s, from, to - from)) ==
+	       text_words(str_sub(s, from, at - from)) + text_words(str_sub(s, at, to - at));
+}
+
+/* [from, to) of a text with the whole words at its ends: of "Mon" in "Monday" a merge cuts what is not in "Tuesday" too. */
+static struct str whole_words(struct str text, size_t from, size_t to)
+{
+	const size_t least = from > DEMAND_BYTES_MAX ? from - DEMAND_BYTES_MAX : 0;
+
+	while (from > least && !is_apart(text, from))
+		text_before(text, &from);
+	while (to < text.n && to - from <= DEMAND_BYTES_MAX && !is_apart(text, to))
+		text_next(text, &to);
+	return str_sub(text, from, to - from);
+}
+
+/* From the first to the last word of a span that the revision cut (span of the text before) or put (of the text after). n 0: none. */
 static struct str changed(const struct revision *r, enum diff_kind kind, int64_t at, int64_t n)
 {
 	int64_t here = 0, first = -1, last = -1;
@@ -89,8 +112,8 @@ static struct str changed(const struct revision *r, enum diff_kind kind, int64_t
 		here += size;
 	}
 	return first < 0 ? (struct str){NULL, 0}
-			 : str_sub(kind == DIFF_CUT ? r->before : r->after, (size_t)first,
-				   (size_t)(last - first));
+			 : whole_words(kind == DIFF_CUT ? r->before : r->after, (size_t)first,
+				       (size_t)last);
 }
 
 /* @part of @text, a code point longer if it is only one. */
@@ -101,17 +124,6 @@ static struct str at_least_two(struct str text, struct str part)
 	if (part.n && text_next(text, &to) >= 0 && to == end && text_next(text, &to) < 0)
 		text_before(text, &from);
 	return part.n ? str_sub(text, from, (to > end ? to : end) - from) : part;
-}
-
-/* Whether no word is cut in two there. */
-static bool is_apart(struct str s, size_t at)
-{
-	size_t from = at, to = at;
-
-	if (text_before(s, &from) < 0 || text_next(s, &to) < 0)
-		return true;
-	return text_words(str_sub(s, from, to - from)) ==
-	       text_words(str_sub(s, from, at - from)) + text_words(str_sub(s, at, to - at));
 }
 
 static bool says(struct arena *a, struct str said, struct str words)

@@ -247,6 +247,9 @@ static void fill_reply(const struct fact *f, const struct loop_output *out, stru
 		r->tokens_out = or_null(f->reply.usage.out);
 	}
 	r->cost_micro_usd = out->cost_micro_usd;
+	r->n_kept = out->refinement ? out->refinement->n_kept : ROW_NULL;
+	r->n_reverted = out->refinement ? out->refinement->n_reverted : ROW_NULL;
+	r->rejected = out->refinement ? out->refinement->rejected : str_c(NULL);
 }
 
 static const struct outcome_row *outcome_made(struct arena *a, const struct history *h,

@@ -396,9 +396,15 @@ static struct str reply_body(struct arena *a, struct str text)
 		.body;
 }
 
-static struct str issue_body(struct arena *a, struct str text, const char *category)
+static struct str half_of(struct str text)
 {
-	const struct str half = str_cut(text, text.n / 2 - 300);
+	return str_cut(text, text.n / 2 - 300);
+}
+
+/* An issue about the first half of @text or, where that is absent, about all. */
+static struct str issue_body(struct arena *a, struct str text, struct str suggestion,
+			     const char *category)
+{
 	struct buf critique = BUF(2 * REPLY_BYTES);
 	struct json_out o = {&critique, false};
 
@@ -407,8 +413,8 @@ static struct str issue_body(struct arena *a, struct str text, const char *categ
 	json_open(&o, NULL, '{');
 	json_put_str(&o, "category", str_c(category));
 	json_put_int(&o, "severity", 4);
-	json_put_str(&o, "snippet", half);
-	json_put_str(&o, "suggestion", half);
+	json_put_str(&o, "snippet", text.p ? half_of(text) : STR_OF(""));
+	json_put_str(&o, "suggestion", half_of(suggestion));
 	json_close(&o, '}');
 	json_close(&o, ']');
 	json_put_int(&o, "score", 1);
@@ -523,16 +529,29 @@ static struct str job_json(struct arena *a, const char *unit, size_t n)
 			    quoted(a, task).p);
 }
 
+/* @text, its first half replaced by that of @other. */
+static struct str with_half_of(struct arena *a, struct str text, struct str other)
+{
+	const size_t n = half_of(text).n;
+
+	return arena_printf(a, "so: %.*s%.*s", STR_ARG(str_cut(other, n)),
+			    STR_ARG(str_sub(text, n, text.n)));
+}
+
 /* @unit: of the job's task. @text: two drafts, and what the second critique says. */
 static void bench_loop(struct arena *a, const char *name, const char *unit,
-		       const struct str text[3], size_t job_bytes)
+		       const struct str text[3], size_t job_bytes, bool whole)
 {
 	const struct profile *profile = case_profile(
 		a, case_patch(a, case_file(a, "tests/data/profile.json"), STR_OF(PATCH)));
 	const struct str task = job_json(a, unit, job_bytes);
-	const struct str body[] = {reply_body(a, text[0]), issue_body(a, text[0], "tone"),
-				   reply_body(a, text[1]), issue_body(a, text[2], "fact"),
-				   reply_body(a, text[1])};
+	const struct str none = {NULL, 0};
+	const struct str revision =
+		whole ? arena_printf(a, "so: %s ok", text[0].p) : with_half_of(a, text[0], text[1]);
+	const struct str body[] = {reply_body(a, text[0]),
+				   issue_body(a, whole ? none : text[0], text[0], "tone"),
+				   reply_body(a, revision), issue_body(a, none, text[2], "fact"),
+				   reply_body(a, revision)};
 	struct turns t = {0};
 
 	const struct job *job = case_job(a, profile, task);
@@ -559,17 +578,19 @@ static void bench_drafts(struct arena *a)
 			     n_other = unquoted_bytes(a, other, REPLY_BYTES - 500);
 		const struct str text[] = {text_of(a, unit, 1, n), text_of(a, unit, 51, n),
 					   text_of(a, other, 1, n_other)};
-		bench_loop(a, kinds[i].name, unit, text, JOB_BYTES);
+		bench_loop(a, kinds[i].name, unit, text, JOB_BYTES, false);
+		bench_loop(a, arena_printf(a, "all of %s", kinds[i].name).p, unit, text, JOB_BYTES,
+			   true);
 		if (i == 0) /* an event that its texts just fit */
-			bench_loop(a, "English, small job", unit, text, 1000);
+			bench_loop(a, "English, small job", unit, text, 1000, true);
 	}
 	const struct str other = text_of(a, kinds[1].unit, 1, REPLY_BYTES - 500);
 	const struct str words[] = {tokens(a, 1, 4000, 32, ' '), tokens(a, 2, 4000, 32, ' '),
 				    other},
 			 lines[] = {tokens(a, 1, 4000, 65, '\n'), tokens(a, 2, 4000, 65, '\n'),
 				    other};
-	bench_loop(a, "long words", english, words, JOB_BYTES);
-	bench_loop(a, "lines", english, lines, JOB_BYTES);
+	bench_loop(a, "long words", english, words, JOB_BYTES, false);
+	bench_loop(a, "lines", english, lines, JOB_BYTES, false);
 }
 
 int main(int argc, char **argv)

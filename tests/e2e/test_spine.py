@@ -18,6 +18,25 @@ def test_a_batch_ends_as_its_cases_say(stack):
     assert (last["n_job"], last["n_ended"], last["n_duplicate"], last["n_dead_letter"], last["n_unpublished"]) == (72, 72, 0, 0, 0)
 
 
+def test_a_refiner_changes_only_what_was_flagged(stack):
+    """One answers with a sentence, one with a fence and a preamble, one with other sentences made better too."""
+    cases = {"fragment": "Dear ", "wrapped": "Dear ", "meddling": "within two working days"}
+    send(stack, *(job(f"merge-{case}", case) for case in cases))
+    (worker,) = drain(stack)
+    assert set(ends(stack, "merge-").values()) == {("passed", "no_issues")}
+    rows = stack.sql("SELECT variables ->> 'case', before.body, after.body, n_kept, n_reverted, rejected FROM draftmill.job j "
+                     "JOIN draftmill.draft before USING (job_no) JOIN draftmill.draft after USING (job_no) "
+                     "JOIN draftmill.step s ON s.job_no = j.job_no AND s.step_no = after.step_no, "
+                     "LATERAL (SELECT convert_from(payload, 'UTF8')::json -> 'variables' AS variables) p "
+                     "WHERE j.id LIKE 'merge-%' AND before.draft_no = 0 AND after.draft_no = 1")
+    assert len(rows) == 3
+    bad, good = "You should have read our last message before asking again.", "We are glad to go through the details with you once more."
+    for case, before, after, n_kept, n_reverted, rejected in rows:
+        assert after == before.replace(bad, good) and cases[case] in after, case
+        assert n_kept >= 1 and (n_reverted > 0 or case != "meddling") and rejected is None
+    verify.everything(stack)
+
+
 def test_cases_that_the_batch_has_not(stack):
     jobs = [job(f"more-{case}", case) for case in ("loop", "truncated", "truncated_once", "rejected")]
     send(stack, *jobs)

@@ -87,10 +87,10 @@ static void fill(struct fuzz *f, struct world *w, bool bland)
 					     .args = args,
 					     .severity = 4,
 					     .hard = true};
-		w->result[i] =
-			(struct check_result){&w->check[i], i == 1, piece(f, j, bland), -1, 0};
+		w->result[i] = (struct check_result){&w->check[i], i == 1, piece(f, j, bland),
+						     -1,	   0,	   false};
 		w->issue[i] = (struct issue){
-			piece(f, j, bland), piece(f, j, bland), piece(f, j, bland), 3, -1, 0};
+			piece(f, j, bland), piece(f, j, bland), piece(f, j, bland), 3, -1, 0, NULL};
 	}
 	j->variable = w->variable;
 	j->sources = w->source;

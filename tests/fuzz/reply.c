@@ -129,7 +129,11 @@ static void check_issues(struct fuzz *f, const struct critique *c)
 		const struct issue *issue = &c->issue[i];
 		struct str there = str_sub(draft, (size_t)issue->at, (size_t)issue->n);
 		FUZZ_TRUE(f, issue->at >= -1);
-		FUZZ_TRUE(f, issue->at < 0 ? issue->n == 0 : str_eq(there, issue->snippet));
+		FUZZ_TRUE(f, issue->at < 0 ? issue->n == 0
+					   : issue->n > 0 && (int64_t)there.n == issue->n);
+		FUZZ_TRUE(f, text_trim(issue->snippet).n == 0 ||
+				     str_find(draft, issue->snippet, 0) < 0 ||
+				     str_eq(there, issue->snippet));
 		FUZZ_TRUE(f, i == 0 || issue->severity <= c->issue[i - 1].severity);
 	}
 }

@@ -225,11 +225,7 @@ static inline struct str reply_of(struct game *g, enum role role)
 {
 	if (role == ROLE_GENERATOR)
 		return generator_reply(g);
-	if (role == ROLE_CRITIC)
-		return critic_reply(g);
-	g->found = 0;
-	g->text = draw_text(g);
-	return str_c(g->text);
+	return role == ROLE_CRITIC ? critic_reply(g) : str_c(draw_text(g));
 }
 
 static inline struct str tool_answer(struct game *g)

@@ -1,6 +1,6 @@
 /*
  * model_letters.h - the words of model_sim's scripted people: roles, scenes, and the sentences of a letter in English and
- * Japanese, each with the way it can go wrong. Included by model_script.h only.
+ * Japanese, each with the way it can go wrong; and how long a text is. Included by model_script.h only.
  */
 #ifndef MODEL_LETTERS_H
 #define MODEL_LETTERS_H
@@ -26,11 +26,11 @@ static const struct {
 /* clang-format off */
 enum scene {
 	CLEAN, FORBIDDEN, MISSING, TONE, MINOR, STUBBORN, NAGGING, ECHOING, LOOPING, NONSENSE, NONSENSE_ONCE,
-	CONTRADICTION, REFUSED, TRUNCATED, TRUNCATED_ONCE, REJECTED, SLOW, N_SCENES
+	CONTRADICTION, REFUSED, TRUNCATED, TRUNCATED_ONCE, REJECTED, SLOW, FRAGMENT, WRAPPED, MEDDLING, N_SCENES
 };
 static const char *const scene_names[N_SCENES] = {
 	"clean", "forbidden", "missing", "tone", "minor", "stubborn", "nagging", "echo", "loop", "nonsense", "nonsense_once",
-	"contradiction", "refused", "truncated", "truncated_once", "rejected", "slow",
+	"contradiction", "refused", "truncated", "truncated_once", "rejected", "slow", "fragment", "wrapped", "meddling",
 };
 /* How often each scene comes when the job names none; model_sim's --shares replaces it. */
 static unsigned scene_shares[N_SCENES] = {
@@ -84,7 +84,7 @@ static const struct flaw_text {
 
 static const struct letter {
 	const char *greeting, *opening[3], *closing[3], *signature;
-	const char *nag_snippet, *nag_suggestion, *undo_suggestion, *minor_suggestion, *no_letter, *prose, *praise, *blame;
+	const char *nag_suggestion, *undo_suggestion, *minor_suggestion, *preamble, *no_letter, *prose, *praise, *blame;
 	const char *customer, *plan, *reference, *trap;		/* where the job has none */
 } letters[2] = {
 	[ENGLISH] = {
@@ -103,8 +103,9 @@ static const struct letter {
 			"Please let us know if another date suits you better, and we will arrange it with pleasure.",
 		},
 		.signature = "Kind regards,\nThe Customer Team",
-		.nag_snippet = "within two working days", .nag_suggestion = "Promise an answer on the same day.",
+		.nag_suggestion = "Promise an answer on the same day.",
 		.undo_suggestion = "Too long now; go back to the brief wording.",
+		.preamble = "Here is the revised letter:",
 		.minor_suggestion = "A warmer word than \"option\" would read better.",
 		.no_letter = "There is no letter to {customer} here; write it from greeting to signature.",
 		.prose = "I have read the letter twice. It is friendly enough, though I would not sign it as it stands.",
@@ -128,8 +129,9 @@ static const struct letter {
 			"ご都合のよい日程がございましたら、お気軽にお知らせください。",
 		},
 		.signature = "今後ともどうぞよろしくお願いいたします。\nカスタマーサポート",
-		.nag_snippet = "2営業日以内に", .nag_suggestion = "当日中に返答すると約束してください。",
+		.nag_suggestion = "当日中に返答すると約束してください。",
 		.undo_suggestion = "今度は長すぎます。元の短い言い方に戻してください。",
+		.preamble = "以下が修正版です。",
 		.minor_suggestion = "もう少し柔らかい言葉のほうが自然です。",
 		.no_letter = "{customer}様宛ての手紙がありません。宛名から署名まで書いてください。",
 		.prose = "手紙を二度読みました。感じは悪くありませんが、このままでは署名できません。",
@@ -139,5 +141,30 @@ static const struct letter {
 	},
 };
 /* clang-format on */
+
+/* Tokens as a tokenizer might count them: four bytes of ASCII, or one other character, are a token. */
+static long count_tokens(const char *text)
+{
+	long ascii = 0, others = 0;
+
+	for (; *text; text++) {
+		ascii += (unsigned char)*text < 0x80;
+		others += (unsigned char)*text >= 0xc0;
+	}
+	return (ascii + 3) / 4 + others;
+}
+
+/* Cuts @text to about @tokens, never inside a character. */
+static void cut_to_tokens(char *text, long tokens)
+{
+	long quarters = 0;
+	char *p = text;
+
+	for (; *p && quarters < tokens * 4; p++)
+		quarters += (unsigned char)*p < 0x80 ? 1 : (unsigned char)*p >= 0xc0 ? 4 : 0;
+	while (((unsigned char)*p & 0xc0) == 0x80)
+		p++;
+	*p = '\0';
+}
 
 #endif

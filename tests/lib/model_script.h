@@ -63,31 +63,6 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
-/* Tokens as a tokenizer might count them: four bytes of ASCII, or one other character, are a token. */
-static long count_tokens(const char *text)
-{
-	long ascii = 0, others = 0;
-
-	for (; *text; text++) {
-		ascii += (unsigned char)*text < 0x80;
-		others += (unsigned char)*text >= 0xc0;
-	}
-	return (ascii + 3) / 4 + others;
-}
-
-/* Cuts @text to about @tokens, never inside a character. */
-static void cut_to_tokens(char *text, long tokens)
-{
-	long quarters = 0;
-	char *p = text;
-
-	for (; *p && quarters < tokens * 4; p++)
-		quarters += (unsigned char)*p < 0x80 ? 1 : (unsigned char)*p >= 0xc0 ? 4 : 0;
-	while (((unsigned char)*p & 0xc0) == 0x80)
-		p++;
-	*p = '\0';
-}
-
 /* The value of the first line "name: value" (or "- name: value"), or NULL. The caller frees it. */
 static char *line_value(const char *text, const char *name)
 {
@@ -177,6 +152,9 @@ static enum flaw scene_flaw(enum scene scene)
 		return F_MISSING;
 	case TONE:
 	case ECHOING:
+	case FRAGMENT:
+	case WRAPPED:
+	case MEDDLING:
 		return F_TONE;
 	default:
 		return N_FLAWS;
@@ -282,8 +260,7 @@ static void find_fault_anyway(const struct cast *c, const char *letter, json_obj
 	const struct flaw_text *first = flaw_text(c, F_PEDANTIC);
 
 	if (c->scene == NAGGING) {
-		add_issue(issues, first->category, c->letter->nag_snippet,
-			  c->letter->nag_suggestion, 4);
+		add_issue(issues, first->category, "", c->letter->nag_suggestion, 4);
 	} else if (c->scene == LOOPING) {
 		if (strstr(letter, first->good))
 			add_issue(issues, "style", first->good, c->letter->undo_suggestion, 4);
@@ -439,7 +416,24 @@ static char *mend(const struct cast *c, enum flaw flaw, char *letter)
 	return letter;
 }
 
-static char *refine(const struct cast *c, const char *prompt, uint64_t seed)
+/* What refiners do who do not keep to the form: the mended sentence alone, unless asked once more; a fence and a preamble; more mended. */
+static char *misbehave(const struct cast *c, char *letter, bool again)
+{
+	char *reply = NULL;
+
+	if (c->scene == MEDDLING)
+		return mend(c, F_PEDANTIC, letter);
+	if (c->scene == FRAGMENT && !again)
+		reply = strdup(flaw_text(c, F_TONE)->good);
+	if (c->scene == WRAPPED &&
+	    asprintf(&reply, "%s\n\n```text\n%s\n```", c->letter->preamble, letter) < 0)
+		abort();
+	if (reply)
+		free(letter);
+	return reply ? reply : letter;
+}
+
+static char *refine(const struct cast *c, const char *prompt, uint64_t seed, bool again)
 {
 	char *letter = find_letter(c, prompt);
 	const struct flaw_text *first = flaw_text(c, F_PEDANTIC);
@@ -464,7 +458,7 @@ static char *refine(const struct cast *c, const char *prompt, uint64_t seed)
 			flaw++;
 		letter = mend(c, flaw, letter);
 	}
-	return letter;
+	return misbehave(c, letter, again);
 }
 
 /* --- who is asked what --- */
@@ -533,11 +527,11 @@ static char *with_confidence(const struct cast *c, char *text)
 
 static char *speak(const struct cast *c, const struct question *q)
 {
-	char *again = line_value(q->user, "again");
-	bool prose = c->scene == NONSENSE || (c->scene == NONSENSE_ONCE && !again);
-	char *text;
+	char *line = line_value(q->user, "again"), *text;
+	const bool again = line != NULL;
+	const bool prose = c->scene == NONSENSE || (c->scene == NONSENSE_ONCE && !again);
 
-	free(again);
+	free(line);
 	switch (c->role) {
 	case CRITIC:
 		return prose ? strdup(c->letter->prose) : critique(c, q);
@@ -547,7 +541,7 @@ static char *speak(const struct cast *c, const struct question *q)
 		text = write_letter(c, scene_flaw(c->scene), q->seed);
 		break;
 	case REFINER:
-		text = refine(c, q->user, q->seed);
+		text = refine(c, q->user, q->seed, again);
 		break;
 	default:
 		return strdup("Ready.");

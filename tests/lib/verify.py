@@ -46,7 +46,7 @@ HASHED = {
     "job": "job_no source id revision batch tenant traceparent profile profile_sha stakes not_after cluster topic part offset "
            "worker_id at payload_sha",
     "step": "job_no step_no fact call_no worker_id at active_ms stop lost n_maybe_billed intents role model_asked model request_id "
-            "class finish_reason http_status headers whole tokens_in tokens_cached tokens_out cost_micro_usd latency_ms reply_sha "
+            "class finish_reason http_status headers whole tokens_in tokens_cached tokens_out cost_micro_usd latency_ms n_kept n_reverted rejected reply_sha "
             "action digest",
     "draft": "job_no draft_no step_no from_draft_no body_sha checks_sha n_hard_failed n_failed changed_permille confidence_permille fields",
     "critique": "job_no step_no draft_no valid fault score verdict text_sha n_issue n_ignored shape n_cut n_unconsidered",

@@ -128,6 +128,10 @@ static const char *step(struct game *g)
 	if (feed(g, g->loop, f, &g->out, g->head) != ST_OK)
 		return "it refuses a fact that fits";
 	g->n_fact++;
+	if (g->out.refinement && g->out.draft) { /* what it is by right: test_merge.c */
+		g->text = g->out.draft->text.p;
+		g->found = 0;
+	}
 	if (f->type == FACT_replied)
 		note_bill(g, &c, f, h->tokens_in + h->tokens_out - tokens,
 			  h->cost_micro_usd - micro_usd);

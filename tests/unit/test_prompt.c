@@ -38,12 +38,12 @@ static const struct check profile_check = {
 static const struct check job_check = {
 	.name = STR("polite"), .type = &contains, .args = "thank you", .severity = 2};
 static const struct check_result results[] = {
-	{&profile_check, false, STR("\"A-77\" does not occur"), -1, 0},
-	{&job_check, true, {NULL, 0}, 0, 0},
+	{&profile_check, false, STR("\"A-77\" does not occur"), -1, 0, false},
+	{&job_check, true, {NULL, 0}, 0, 0, false},
 };
 static const struct issue issues[] = {
-	{STR("check:named"), STR(""), STR("\"A-77\" does not occur"), 4, -1, 0},
-	{STR("fact"), STR("30 days"), STR("The source says 14 days."), 5, 20, 7},
+	{STR("check:named"), STR(""), STR("\"A-77\" does not occur"), 4, -1, 0, NULL},
+	{STR("fact"), STR("30 days"), STR("The source says 14 days."), 5, 20, 7, NULL},
 };
 static const struct variable variables[] = {
 	{STR("customer"), STR("Aiko Tanaka")},

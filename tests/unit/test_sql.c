@@ -77,7 +77,7 @@ static void test_two_calls_of_one_action_have_an_intent_each(void **state)
 {
 	database_run(
 		"begin; insert into step select j, 9, 'resumed', null, 1, now(), 0, null, null, null, 2, null,"
-		" null, null, null, null, null, null, null, null, null, null, null, null, null, null, '',"
+		" null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, '',"
 		" 'call critic 7, critic 8', '', '' from n");
 	assert_int_equal(database_int("select call_no from v_intent where step_no = 9"), 8);
 	database_run("rollback");
