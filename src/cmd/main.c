@@ -21,6 +21,8 @@ static const struct command *const commands[] = {
 	&check_text_command,
 	&help_command,
 	&migrate_command,
+	&profile_new_command,
+	&profile_test_command,
 	&report_command,
 	&show_command,
 	&submit_command,

@@ -14,7 +14,7 @@ import verify
 from jobs import QUICK_MODEL, demo_batch, drain, ends, expected_end, job
 from stack import DRAFTMILL, ROOT, Stack
 
-COMMANDS = ["work", "submit", "try", "show", "report", "check config", "check text", "migrate", "help"]
+COMMANDS = ["work", "submit", "try", "show", "report", "check config", "check text", "migrate", "profile new", "profile test", "help"]
 PROFILE = ["--profile", "customer-email"]
 
 
