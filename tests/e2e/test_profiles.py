@@ -119,7 +119,7 @@ def test_samples_that_cannot_be_read_are_told_with_their_line(run, edit, tmp_pat
 def test_a_profile_that_was_named_has_to_have_samples(run):
     assert "customer-email: has no samples" in run("profile", "test")
     assert "expected.yaml: cannot be opened" in run("profile", "test", "customer-email", status=65)
-    assert "did you mean document" in run("profile", "test", "dokument", status=65)
+    assert "did you mean" in run("profile", "test", "dokument", status=65)
 
 
 def test_what_is_recorded_of_the_sql_tool_is_what_it_says():
