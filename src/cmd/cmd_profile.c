@@ -17,7 +17,7 @@ static int new (const struct command *self, const struct command_line *line)
 	const char *dir = line->settings.profiles_dir;
 	struct err err;
 	enum status status = profile_new(&line->settings, str_c(name),
-					 str_c(from ? from : "customer-note"), &err);
+					 str_c(from ? from : "customer-email"), &err);
 
 	if (status != ST_OK)
 		return command_fail(self, status == ST_INVALID ? EXIT_DATA : EXIT_IO, err.text);
@@ -28,7 +28,7 @@ static int new (const struct command *self, const struct command_line *line)
 }
 
 static const struct option new_options[] = {
-	{"from", "PROFILE", "the one to copy, by its name in profiles.dir (customer-note)"},
+	{"from", "PROFILE", "the one to copy, by its name in profiles.dir (customer-email)"},
 	{.name = NULL},
 };
 
