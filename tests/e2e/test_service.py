@@ -44,7 +44,8 @@ def stack():
     """A worker under a manager, with a configuration of its own that tests change. It begins with a key that the model refuses."""
     with Stack() as stack:
         stack.config = f"{stack.folder}/config/draftmill.yaml"
-        shutil.copytree(f"{ROOT}/config", f"{stack.folder}/config")
+        shutil.copytree(f"{ROOT}/config", f"{stack.folder}/config", ignore=lambda folder, names: [
+            name for name in names if folder.endswith("/profiles") and not name.startswith("customer-letter")])
         stack.settings.update(QUICK_GROUP, DRAFTMILL_DATABASE_SQL_DIR=f"{ROOT}/sql")
         stack.start_pg()
         stack.start_broker()
