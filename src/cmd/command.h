@@ -13,9 +13,9 @@
 /* clang-format off */
 #define EXIT_STATUSES(X) \
 	X(DONE, 0, "done") \
-	X(NO, 1, "`try`: the job was escalated or failed. `check text`: a hard check is red. `topics`: one is missing or denied") \
+	X(NO, 1, "`try`: the job was escalated or failed. `check text`: a hard check is red. `topics`: one is missing or denied. `profile test`: a sample ended otherwise") \
 	X(USAGE, 64, "wrong usage") \
-	X(DATA, 65, "some input is invalid or became a dead letter; the rest was done. `show`, `report`: no such job or batch, or several") \
+	X(DATA, 65, "some input is invalid or became a dead letter; the rest was done. `show`, `report`: no such job or batch, or several. `profile`: no such profile or samples, or it is there already") \
 	X(UNAVAILABLE, 69, "`migrate`, `show`, `report`: the database does not answer or has no schema. `topics`: no broker answers") \
 	X(SOFTWARE, 70, "a fault of the program") \
 	X(IO, 74, "the output could not be written") \
@@ -82,6 +82,7 @@ int command_fail(const struct command *, int exit_status, const char *text);
 int command_exit(enum status, int invalid);
 
 extern const struct command check_config_command, check_text_command, help_command, migrate_command,
-	report_command, show_command, submit_command, topics_command, try_command, work_command;
+	profile_new_command, profile_test_command, report_command, show_command, submit_command,
+	topics_command, try_command, work_command;
 
 #endif

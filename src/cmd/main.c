@@ -21,6 +21,8 @@ static const struct command *const commands[] = {
 	&check_text_command,
 	&help_command,
 	&migrate_command,
+	&profile_new_command,
+	&profile_test_command,
 	&report_command,
 	&show_command,
 	&submit_command,
@@ -91,7 +93,7 @@ static int refuse(char **argv)
 		struct str known = str_c(commands[i]->name);
 		suggest_offer(&one, known);
 		suggest_offer(&two, known);
-		if (str_starts(known, argv[0]) && known.p[strlen(argv[0])] == ' ')
+		if (!of_noun.p && str_starts(known, argv[0]) && known.p[strlen(argv[0])] == ' ')
 			of_noun = known;
 	}
 	struct str best = of_noun.p ? of_noun : one.best;

@@ -48,8 +48,7 @@ def test_a_job_whose_model_is_gone_from_the_settings_goes_to_a_person(stack, tmp
     worker.kill()
     stack.model.control(latency_ms=20)
     shutil.copytree(f"{ROOT}/config", tmp_path / "config")
-    for name in ("draftmill.yaml", "profiles/customer-email.yaml"):
-        path = tmp_path / "config" / name
+    for path in (tmp_path / "config/draftmill.yaml", *(tmp_path / "config/profiles").glob("*.yaml")):
         path.write_text(path.read_text().replace("  drafting:", "  writing:").replace(": drafting", ": writing"))
     stack.config = str(tmp_path / "config" / "draftmill.yaml")
     worker = start(stack)

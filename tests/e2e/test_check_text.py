@@ -58,15 +58,15 @@ def test_json_is_a_line_for_each_text(check, tmp_path):
 
 
 def test_a_profile_is_enough_and_a_job_gives_its_variables(check, tmp_path):
-    done = check("--profile", "customer-email", "--json", input=LETTER, status=1)
+    done = check("--profile", "customer-letter", "--json", input=LETTER, status=1)
     lacking = [c for c in json.loads(done.stdout)["checks"] if not c["ok"]]
     assert [c["name"] for c in lacking] == ["named"] and "the job gives no value for" in lacking[0]["detail"]
     variables = {"customer": "Baker", "plan": "Team", "reference": "R-2001", "segment": "continuing"}
     path = tmp_path / "job.json"
     path.write_text(json.dumps({"task": "Tell it.", "variables": variables, "checks": [NO_COMMA]}))
-    done = check("--profile", "customer-email", "--job", str(path), input=LETTER, status=1)
+    done = check("--profile", "customer-letter", "--job", str(path), input=LETTER, status=1)
     assert done.stdout.startswith("-: 1 of ") and "red  no-comma: has a comma, at 1:11" in done.stdout
-    path.write_text(json.dumps({"profile": "customer-email", "task": "Tell it.", "variables": variables}))
+    path.write_text(json.dumps({"profile": "customer-letter", "task": "Tell it.", "variables": variables}))
     assert check("--job", str(path), input=LETTER).stdout.startswith("-: 0 of ")
 
 
@@ -97,7 +97,7 @@ def test_what_is_no_text_is_named_and_the_rest_is_checked(check, tmp_path):
 
 def test_without_checks_or_with_an_unknown_profile_it_says_so(check):
     assert "takes --profile, --job or --checks" in check(input="x", status=64).stderr
-    assert "customer-email" in check("--profile", "customer-mail", input="x", status=64).stderr
+    assert "customer-letter" in check("--profile", "customer-leter", input="x", status=64).stderr
 
 
 def test_ten_megabytes_are_decided(check, tmp_path):

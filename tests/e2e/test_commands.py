@@ -14,8 +14,8 @@ import verify
 from jobs import QUICK_MODEL, demo_batch, drain, ends, expected_end, job
 from stack import DRAFTMILL, ROOT, Stack
 
-COMMANDS = ["work", "submit", "try", "show", "report", "check config", "check text", "migrate", "help"]
-PROFILE = ["--profile", "customer-email"]
+COMMANDS = ["work", "submit", "try", "show", "report", "check config", "check text", "migrate", "profile new", "profile test", "help"]
+PROFILE = ["--profile", "customer-letter"]
 
 
 def lines(*rows):
@@ -156,7 +156,7 @@ def test_a_models_sunset_is_warned_of_and_then_refused(alone, config):
     spoil(config, "draftmill.yaml", f"sunset: {soon}", "sunset: 2026-01-01")
     done = alone.draftmill(*words, check=False)
     assert done.returncode == 78
-    assert f'{config}/profiles/customer-email.yaml:8: models.generator: "drafting" is past its sunset; ' in done.stdout
+    assert f'{config}/profiles/customer-letter.yaml:8: models.generator: "drafting" is past its sunset; ' in done.stdout
     done = alone.draftmill("work", "--config", str(config / "draftmill.yaml"), check=False)
     assert done.returncode == 78 and "past its sunset" in done.stderr
 
@@ -173,12 +173,12 @@ def test_a_models_sunset_is_warned_of_and_then_refused(alone, config):
     ("draftmill.yaml", "thinking: low", "thinking: lots", ["models.drafting.thinking", "lots", "low"]),
     ("draftmill.yaml", "sampling: omit", "sampling: reject", ["models.drafting.temperature", "reject"]),
     ("draftmill.yaml", "schema_mode: json_schema", "schema_mode: openapi", ["models.drafting.schema_mode", "openai"]),
-    ("profiles/customer-email.yaml", "critic: critiquing", "critic: drafting", ["customer-email.yaml", "critic"]),
-    ("profiles/customer-email.yaml", "critic: critiquing", "critic: critiqing", ["critiqing", "critiquing"]),
-    ("profiles/customer-email.yaml", "pass_score: 80", "pass_socre: 80", ["pass_socre", "pass_score"]),
-    ("profiles/customer-email.yaml", "type: graphemes", "type: grafemes", ["grafemes", "graphemes"]),
-    ("profiles/customer-email.yaml", "iterations: 2", "iterations: 9", ["iterations"]),
-    ("profiles/customer-email.yaml", "pattern: '", "pattern: '(", ["pattern"]),
+    ("profiles/customer-letter.yaml", "critic: critiquing", "critic: drafting", ["customer-letter.yaml", "critic"]),
+    ("profiles/customer-letter.yaml", "critic: critiquing", "critic: critiqing", ["critiqing", "critiquing"]),
+    ("profiles/customer-letter.yaml", "pass_score: 80", "pass_socre: 80", ["pass_socre", "pass_score"]),
+    ("profiles/customer-letter.yaml", "type: graphemes", "type: grafemes", ["grafemes", "graphemes"]),
+    ("profiles/customer-letter.yaml", "iterations: 2", "iterations: 9", ["iterations"]),
+    ("profiles/customer-letter.yaml", "pattern: '", "pattern: '(", ["pattern"]),
     ("prompts/en/critic.txt", "{{task}}", "{{tsak}}", ["tsak"]),
 ])
 def test_a_fault_of_the_configuration_is_named_with_its_place_and_mend(alone, config, name, old, new, told):
@@ -319,7 +319,7 @@ def test_try_of_a_case_that_does_not_pass_has_another_status(only_model, tmp_pat
     assert done.returncode == 1 and "critique_invalid" in done.stdout
 
 
-@pytest.mark.parametrize("text, reason", [("{", "not_json"), ("", "empty"), ('{"id": 4, "profile": "customer-email"}', "wrong_type"),
+@pytest.mark.parametrize("text, reason", [("{", "not_json"), ("", "empty"), ('{"id": 4, "profile": "customer-letter"}', "wrong_type"),
                                           ('{"id": "a"}', "missing_field"), ('{"id": "a", "profile": "none"}', "unknown_profile")])
 def test_try_of_what_is_no_job_says_why(only_model, text, reason):
     done = only_model.draftmill("try", "-", input=text, check=False)

@@ -339,7 +339,7 @@ def pooled(request):
 def test_commands_work_behind_pgbouncer(pooled):
     done = pooled.draftmill("migrate", *CONFIG, "--database.conninfo", pooled.through("postgres"))
     assert re.search(r"^[1-9]\d* of \d+ migrations run", done.stdout, re.M)
-    pooled.draftmill("submit", "--profile", "customer-email", "-", *CONFIG, input=json.dumps(job("pool")))
+    pooled.draftmill("submit", "--profile", "customer-letter", "-", *CONFIG, input=json.dumps(job("pool")))
     pooled.settings["DRAFTMILL_DATABASE_CONNINFO"] = pooled.direct
     drain(pooled)
     pooled.settings["DRAFTMILL_DATABASE_CONNINFO"] = pooled.through("draftmill_reader")

@@ -6,7 +6,7 @@ import pytest
 from jobs import QUICK_GROUP, QUICK_MODEL, drain, ends, job, send
 from stack import ROOT, Stack
 
-FORMS = {  # profile: what differs from customer-email
+FORMS = {  # profile: what differs from customer-letter
     "of-text": "critique: text\npass_rule: no_actionable_issues\n",
     "of-issues": "pass_rule: no_actionable_issues\n",
     "of-ten": "critique: plain_issues\n",
@@ -15,8 +15,8 @@ FORMS = {  # profile: what differs from customer-email
 
 
 def profile(name, more):
-    with open(f"{ROOT}/config/profiles/customer-email.yaml") as file:
-        text = file.read().replace("name: customer-email", f"name: {name}")
+    with open(f"{ROOT}/config/profiles/customer-letter.yaml") as file:
+        text = file.read().replace("name: customer-letter", f"name: {name}")
     if name == "of-ten":
         text = text.replace("score_max: 100", "score_max: 10")
     if name == "reflect":

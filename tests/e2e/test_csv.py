@@ -11,7 +11,7 @@ import verify
 from jobs import drain, ends, job
 from stack import DRAFTMILL, ROOT
 
-PROFILE = ["--profile", "customer-email"]
+PROFILE = ["--profile", "customer-letter"]
 HENKIN = "返金を希望します"
 
 
@@ -20,7 +20,7 @@ def lenient(tmp_path_factory):
     """The shipped configuration, with a check for the variables that is soft: rows may be short. For submit alone; workers have the shipped one."""
     config = tmp_path_factory.mktemp("lenient") / "config"
     shutil.copytree(f"{ROOT}/config", config)
-    profile = config / "profiles/customer-email.yaml"
+    profile = config / "profiles/customer-letter.yaml"
     profile.write_text(profile.read_text().replace("    variables: [customer, plan, reference]\n", "    variables: [customer, plan, reference]\n    hard: false\n"))
     return config / "draftmill.yaml"
 
@@ -169,7 +169,7 @@ def test_columns_are_found_by_name_and_by_map(stack, submit):
                              "--map", "number=Nr", name="jobs.tsv")
     assert counts == [1, 1, 0, 0]
     (one,) = [one for one in jobs if one["id"] == "M-1"]
-    assert one == {"profile": "customer-email", "batch": "b", "id": "M-1", "language": "ja", "revision": 2,
+    assert one == {"profile": "customer-letter", "batch": "b", "id": "M-1", "language": "ja", "revision": 2,
                    "variables": {"topic": "Hello", "number": "M-1"}}
     counts, told, _ = submit("id;x\nM-2;a,b\n", "--map", "y=X", "--delimiter", ";", status=65)
     assert counts == [1, 0, 0, 1] and 'did you mean "x"' in told[1]
@@ -222,8 +222,8 @@ def test_the_same_file_makes_the_same_ids(stack, submit, name, rows):
 def test_dead_letters_of_the_batch_are_listed(stack, submit, tmp_path):
     """A profile that submit knows and the workers do not."""
     shutil.copytree(f"{ROOT}/config", tmp_path / "config")
-    shipped = (tmp_path / "config/profiles/customer-email.yaml").read_text()
-    (tmp_path / "config/profiles/later.yaml").write_text(shipped.replace("name: customer-email", "name: later"))
+    shipped = (tmp_path / "config/profiles/customer-letter.yaml").read_text()
+    (tmp_path / "config/profiles/later.yaml").write_text(shipped.replace("name: customer-letter", "name: later"))
     worker = stack.start_worker()
     counts, told, _ = submit("id,profile,customer,plan,reference,case\nD-1,,Baker,Team,R-1,clean\nD-2,later,Baker,Team,R-2,clean\n",
                              "--wait", "--timeout", "60", config=tmp_path / "config/draftmill.yaml", status=65)

@@ -47,7 +47,7 @@ def tools(stack, tmp_path):
             (tmp_path / "tools" / f"{name}.py").write_text(script)
             command = ["/usr/bin/python3", "{tools}/" + f"{name}.py", *arguments]
             lines += [f"  - name: {name}", f"    command: {json.dumps(command)}", "    timeout_ms: 3000"]
-        with open(tmp_path / "profiles/customer-email.yaml", "a") as profile:
+        with open(tmp_path / "profiles/customer-letter.yaml", "a") as profile:
             profile.write("\n".join(lines) + "\n")
         return {"DRAFTMILL_PROFILES_DIR": str(tmp_path / "profiles"), "DRAFTMILL_TOOLS_DIR": str(tmp_path / "tools"), **more}
 
@@ -147,7 +147,7 @@ def test_no_tool_runs_without_its_sandbox(stack, tools, tmp_path):
     env = tools(("tone", TONE), DRAFTMILL_TOOLS_SANDBOX="false")
     done = stack.draftmill("check", "config", "--offline", env=env, check=False)
     assert done.returncode == 78
-    assert ("customer-email: tool tone does not answer an empty text; mend its command or tools.sandbox: "
+    assert ("customer-letter: tool tone does not answer an empty text; mend its command or tools.sandbox: "
             "the command false ended with status 1\n") in done.stdout
     worker = stack.start_worker("--drain", env=env)
     assert worker.wait() == 78 and "tool tone does not answer" in worker.log()

@@ -29,7 +29,7 @@ def log():
         assert len(ends(stack)) == 7 and len(verify.everything(stack).letters) == 4
         drafts = [body for (body,) in stack.sql("SELECT body FROM draftmill.draft")]
         assert any(CUSTOMER in body for body in drafts)  # the canaries did reach the trail
-        command = stack.draftmill("try", "--config", stack.config, "--profile", "customer-email", "-", input=json.dumps(job("tried")),
+        command = stack.draftmill("try", "--config", stack.config, "--profile", "customer-letter", "-", input=json.dumps(job("tried")),
                                   check=False)
         with open(worker.log_path, "rb") as file:
             said = file.read()

@@ -28,17 +28,17 @@ BAD = {
     "white space": (b" \r\n\t", "empty"),
     "2 MiB": (body(id="bad-large", task="x" * (2 << 20)), "too_large"),
     "one byte over the cap": (body(id="bad-over").ljust((1 << 20) + 1), "too_large"),
-    "bad UTF-8": (b'{"id":"bad-\xff","profile":"customer-email"}', "not_utf8"),
-    "overlong UTF-8": (b'{"id":"bad-\xc0\xaf","profile":"customer-email"}', "not_utf8"),
+    "bad UTF-8": (b'{"id":"bad-\xff","profile":"customer-letter"}', "not_utf8"),
+    "overlong UTF-8": (b'{"id":"bad-\xc0\xaf","profile":"customer-letter"}', "not_utf8"),
     "words": (b"hello", "not_json"),
     "half an object": (b'{"id":"bad-half"', "not_json"),
     "two objects": (b'{"id":"a"}{"id":"b"}', "not_json"),
-    "NaN": (b'{"id":"bad-nan","profile":"customer-email","revision":NaN}', "not_json"),
+    "NaN": (b'{"id":"bad-nan","profile":"customer-letter","revision":NaN}', "not_json"),
     "single quotes": (b"{'id':'a'}", "not_json"),
-    "a NUL in a text": (b'{"id":"a\\u0000b","profile":"customer-email"}', "not_json"),
-    "half a surrogate": (b'{"id":"a\\ud800b","profile":"customer-email"}', "not_json"),
+    "a NUL in a text": (b'{"id":"a\\u0000b","profile":"customer-letter"}', "not_json"),
+    "half a surrogate": (b'{"id":"a\\ud800b","profile":"customer-letter"}', "not_json"),
     "a NUL byte behind": (body(id="bad-nul") + b"\0", "not_json"),
-    "a key twice": (b'{"id":"a","id":"b","profile":"customer-email"}', "duplicate_key"),
+    "a key twice": (b'{"id":"a","id":"b","profile":"customer-letter"}', "duplicate_key"),
     "a list": (b"[1]", "wrong_type"),
     "a number": (b"42", "wrong_type"),
     "a number as id": (body(id=42), "wrong_type"),
@@ -202,8 +202,8 @@ def test_a_conflict_names_both_hashes(trail):
 def test_all_again_makes_nothing_new_but_the_job_whose_profile_is_mended(stack, trail, tmp_path):
     """A new group reads every record from the start, and a drain waits for that, though all marks are at the ends already."""
     profiles = shutil.copytree(f"{ROOT}/config/profiles", tmp_path / "profiles")
-    text = (profiles / "customer-email.yaml").read_text()
-    (profiles / "mended.yaml").write_text(text.replace("name: customer-email", "name: mended"))
+    text = (profiles / "customer-letter.yaml").read_text()
+    (profiles / "mended.yaml").write_text(text.replace("name: customer-letter", "name: mended"))
     (worker,) = drain(stack, "--kafka.group=again", f"--profiles.dir={profiles}")
     after = verify.everything(stack)
     assert ends(stack, "late-profile") == {"late-profile": ("passed", "no_issues")}

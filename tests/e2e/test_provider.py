@@ -200,7 +200,7 @@ def way(gateway, proxy, pki):
 def ask(stack, way):
     """Tries a job that way."""
     def ask(without=(), timeout_s=20, **env):
-        return stack.draftmill("try", "--profile", "customer-email", "-", input=json.dumps(job("p-1")), env=way(without, **env),
+        return stack.draftmill("try", "--profile", "customer-letter", "-", input=json.dumps(job("p-1")), env=way(without, **env),
                                check=False, timeout_s=timeout_s)
 
     return ask
@@ -398,5 +398,5 @@ def test_a_key_file_is_rotated_under_a_worker(stack, way, gateway, tokens, tmp_p
 ])
 def test_a_wrong_way_is_told_before_it_is_gone(stack, name, value, told):
     env = {f"DRAFTMILL_PROVIDERS_OPENAI_{name}": value, "OPENAI_API_KEY": "k"}
-    done = stack.draftmill("try", "--profile", "customer-email", "-", input=json.dumps(job("p-2")), env=env, check=False)
+    done = stack.draftmill("try", "--profile", "customer-letter", "-", input=json.dumps(job("p-2")), env=env, check=False)
     assert done.returncode == 78 and told in done.stderr and "secret" not in done.stderr

@@ -44,7 +44,8 @@ def stack():
     """A worker under a manager, with a configuration of its own that tests change. It begins with a key that the model refuses."""
     with Stack() as stack:
         stack.config = f"{stack.folder}/config/draftmill.yaml"
-        shutil.copytree(f"{ROOT}/config", f"{stack.folder}/config")
+        shutil.copytree(f"{ROOT}/config", f"{stack.folder}/config", ignore=lambda folder, names: [
+            name for name in names if folder.endswith("/profiles") and not name.startswith("customer-letter")])
         stack.settings.update(QUICK_GROUP, DRAFTMILL_DATABASE_SQL_DIR=f"{ROOT}/sql")
         stack.start_pg()
         stack.start_broker()
@@ -131,7 +132,7 @@ def test_a_job_keeps_the_profile_that_it_began_under(stack):
     stack.model.control(latency_ms=2000)
     send(stack, job("before"))
     wait_until(lambda: stack.model.stats()["in_flight"] > 0, what="its first call")
-    change(stack, "profiles/customer-email.yaml", "mode: critic_refiner ", "mode: oneshot ")
+    change(stack, "profiles/customer-letter.yaml", "mode: critic_refiner ", "mode: oneshot ")
     change(stack, "draftmill.yaml", "id: gpt-6.2-sol", "id: gpt-7")
     change(stack, "draftmill.yaml", "out_usd_per_mtok: 10.00", "out_usd_per_mtok: 100.00")
     (line,) = reload(stack)
@@ -170,7 +171,7 @@ def refusal(stack):
 
 
 @pytest.mark.parametrize("name, old, new, what", [
-    ("profiles/customer-email.yaml", "pass_score: 80", "pass_scor: 80", "pass_scor"),
+    ("profiles/customer-letter.yaml", "pass_score: 80", "pass_scor: 80", "pass_scor"),
     ("draftmill.yaml", "  level: info", "  level: loud", "log.level"),
     ("draftmill.yaml", " key_file: /tmp", " key_file: /nowhere", "providers.openai: "),
     ("prompts/en/generator.txt", "{{task}}", "{{tasks}}", "tasks"),
@@ -206,7 +207,7 @@ def test_a_model_that_is_gone_serves_those_who_have_it(stack):
     wait_until(lambda: stack.model.stats()["in_flight"] > 0, what="its call")
     stack.model.control("503", count=1)  # it asks again, when its model is no more
     change(stack, "draftmill.yaml", "  drafting:\n", "  writing:\n")
-    change(stack, "profiles/customer-email.yaml", "generator: drafting", "generator: writing")
+    change(stack, "profiles/customer-letter.yaml", "generator: drafting", "generator: writing")
     assert [e["event"] for e in reload(stack)] == ["reloaded"]
     stack.model.control(latency_ms=-1)
     assert wait_ended(stack, "has-it")["has-it"] == ("direct", "oneshot")

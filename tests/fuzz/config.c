@@ -216,7 +216,7 @@ int main(void)
 		"providers: {here: {base_url: 'http://127.0.0.1:8080/v1'}}\n"
 		"models:\n  m: {id: m-1, provider: here, sampling: send, temperature: 0.5, prices: "
 		"[{valid_from: 2026-01-01, in_usd_per_mtok: 0.1, out_usd_per_mtok: 2}]}\n");
-	shipped[2] = case_file(kept, "config/profiles/customer-email.yaml");
+	shipped[2] = case_file(kept, "config/profiles/customer-letter.yaml");
 	profiles[0] = canonical(kept, case_file(kept, "tests/data/profile.json"));
 	profiles[1] = canonical(
 		kept,

@@ -31,7 +31,7 @@ def test_a_batch_with_only_the_rights_of_the_readme(stack, monkeypatch, program,
     prefix = f"{mechanism}-{program == NEWER}-"
     batch = list(demo_batch(prefix))
     assert problems(stack, env) == []
-    stack.draftmill("submit", "--config", stack.config, "--profile", "customer-email", "-", env=env,
+    stack.draftmill("submit", "--config", stack.config, "--profile", "customer-letter", "-", env=env,
                     input="".join(json.dumps(one) + "\n" for one in batch))
     stack.produce("draftmill.jobs", b"no job")
     drain(stack, env=env)

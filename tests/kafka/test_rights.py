@@ -45,7 +45,7 @@ def test_a_missing_topic_is_named_with_the_command(stack, env):
 
 
 def test_submit_without_its_right_says_which(stack, env):
-    done = stack.draftmill("submit", "--config", stack.config, "--profile", "customer-email", "-", input=json.dumps(job("denied")), env=env, check=False)
+    done = stack.draftmill("submit", "--config", stack.config, "--profile", "customer-letter", "-", input=json.dumps(job("denied")), env=env, check=False)
     assert done.returncode != 0
     assert "stdin:1: not delivered: Broker: Topic authorization failed; let this user read or write the topic by kafka-acls" in done.stderr
 

@@ -199,7 +199,7 @@ def test_submit_says_of_a_record_over_the_limit_what_mends_it(stack, limit):
     lines = "\n".join(json.dumps(job(f"small-{n}", task="Confirm. " * n)) for n in (1, 1000))
 
     def submit(**options):
-        words = ["submit", "--config", stack.config, "--profile", "customer-email", "--topic", "draftmill.small", "-"]
+        words = ["submit", "--config", stack.config, "--profile", "customer-letter", "--topic", "draftmill.small", "-"]
         return stack.draftmill(*words, input=lines, check=False, env=options).stderr
 
     told = "not delivered: Broker: Message size too large; raise the topic's max.message.bytes"

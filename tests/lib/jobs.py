@@ -38,7 +38,7 @@ QUICK_MODEL = {"generator_ms": 5, "critic_ms": 3, "refiner_ms": 4}
 def job(id, case="clean", variables=None, **fields):
     """A job of the shipped profile; its reference is made of its id, so that the model's ledger tells jobs apart."""
     given = {"customer": "Baker", "plan": "Team", "reference": f"R-{id}", "segment": "new", "case": case, **(variables or {})}
-    return {"id": id, "profile": "customer-email", "task": "Confirm the change of plan.", "variables": given, **fields}
+    return {"id": id, "profile": "customer-letter", "task": "Confirm the change of plan.", "variables": given, **fields}
 
 
 def demo_batch(prefix):
@@ -47,7 +47,7 @@ def demo_batch(prefix):
     for line in lines.stdout.splitlines():
         one = json.loads(line)
         one["variables"]["reference"] += f"-{prefix}"
-        yield {**one, "id": f"{prefix}-{one['id']}", "profile": "customer-email", "batch": prefix}
+        yield {**one, "id": f"{prefix}-{one['id']}", "profile": "customer-letter", "batch": prefix}
 
 
 def expected_end(one):

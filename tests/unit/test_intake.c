@@ -158,7 +158,7 @@ static void its_neighbour_is_a_job(void **state)
 	take(w, STR_OF("k"), STR_OF("nonsense"), 0);
 	assert_string_equal(w->reason, "not_json");
 	take(w, STR_OF("k"),
-	     STR_OF("{\"id\":\"1\",\"profile\":\"customer-email\",\"task\":\"t\",\"variables\":{\"customer\":\"c\",\"plan\":\"p\",\"reference\":\"r\"}}"),
+	     STR_OF("{\"id\":\"1\",\"profile\":\"customer-letter\",\"task\":\"t\",\"variables\":{\"customer\":\"c\",\"plan\":\"p\",\"reference\":\"r\"}}"),
 	     0);
 	assert_int_equal(w->n_settled[SETTLED_DEAD], 1);
 	assert_int_equal(w->n_settled[SETTLED_JOB], 1);

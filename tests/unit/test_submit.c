@@ -25,7 +25,7 @@ static struct profiles *profiles;
 
 static enum dead_reason read_line(const char *text, struct submit_line *out)
 {
-	static const struct submit_defaults defaults = {STR("customer-email"), STR("b1"),
+	static const struct submit_defaults defaults = {STR("customer-letter"), STR("b1"),
 							STR("crm")};
 	struct err err = {""};
 
@@ -45,20 +45,20 @@ static void what_a_line_does_not_say_is_put_in_front(void **state)
 {
 	assert_sent_as(
 		"{ \"id\":\"1\" , \"task\":\"{x}\"}",
-		"{\"profile\":\"customer-email\",\"batch\":\"b1\",\"source\":\"crm\", \"id\":\"1\" , \"task\":\"{x}\"}");
+		"{\"profile\":\"customer-letter\",\"batch\":\"b1\",\"source\":\"crm\", \"id\":\"1\" , \"task\":\"{x}\"}");
 	assert_sent_as(
-		"{\"id\":\"1\",\"batch\":\"own\",\"profile\":\"customer-email\"}",
-		"{\"source\":\"crm\",\"id\":\"1\",\"batch\":\"own\",\"profile\":\"customer-email\"}");
+		"{\"id\":\"1\",\"batch\":\"own\",\"profile\":\"customer-letter\"}",
+		"{\"source\":\"crm\",\"id\":\"1\",\"batch\":\"own\",\"profile\":\"customer-letter\"}");
 	assert_sent_as(
-		"{\"source\":\"\",\"id\":\"1\",\"batch\":\"own\",\"profile\":\"customer-email\"}",
-		"{\"source\":\"\",\"id\":\"1\",\"batch\":\"own\",\"profile\":\"customer-email\"}");
+		"{\"source\":\"\",\"id\":\"1\",\"batch\":\"own\",\"profile\":\"customer-letter\"}",
+		"{\"source\":\"\",\"id\":\"1\",\"batch\":\"own\",\"profile\":\"customer-letter\"}");
 }
 
 static void a_cloudevent_is_sent_as_it_is(void **state)
 {
 	static const char event[] =
 		"{\"specversion\":\"1.0\",\"id\":\"1\",\"source\":\"s\",\"type\":\"t\","
-		"\"data\":{\"profile\":\"customer-email\"}}";
+		"\"data\":{\"profile\":\"customer-letter\"}}";
 
 	assert_sent_as(event, event);
 }
@@ -70,7 +70,7 @@ static void a_line_without_id_gets_one_of_its_content(void **state)
 
 	assert_sent_as(
 		"{\"task\":\"t\"}",
-		"{\"profile\":\"customer-email\",\"batch\":\"b1\",\"source\":\"crm\",\"id\":\"content-2b4f1afb5b95c6f7b17a61d48ee94ed2\",\"task\":\"t\"}");
+		"{\"profile\":\"customer-letter\",\"batch\":\"b1\",\"source\":\"crm\",\"id\":\"content-2b4f1afb5b95c6f7b17a61d48ee94ed2\",\"task\":\"t\"}");
 	assert_int_equal(read_line("{\"task\":\"t\"}", &line), DEAD_NONE);
 	assert_true(line.is_id_made);
 	assert_int_equal(read_line("{\"task\":\"u\"}", &other), DEAD_NONE);
@@ -120,7 +120,7 @@ static void run(const char *text, bool wait, const char *conninfo, struct outcom
 	struct submit_config c = {
 		.settings = &settings,
 		.profiles = profiles,
-		.defaults = {.profile = STR_OF("customer-email")},
+		.defaults = {.profile = STR_OF("customer-letter")},
 		.file = file,
 		.n_file = 1,
 		.wait = wait,
@@ -182,7 +182,7 @@ static void take_in(int job_no, const char *id, const char *value, int offset, c
 	database_run(sql);
 }
 
-#define VALUE(id) "{\"profile\":\"customer-email\",\"id\":\"" id "\"}"
+#define VALUE(id) "{\"profile\":\"customer-letter\",\"id\":\"" id "\"}"
 
 static void valid_lines_are_sent_and_the_others_named(void **state)
 {
@@ -312,8 +312,8 @@ static void open_profiles(void)
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(command, sizeof(command),
-		 "sed '/^    variables:/a\\    hard: false' config/profiles/customer-email.yaml"
-		 " > %s/customer-email.yaml",
+		 "sed '/^    variables:/a\\    hard: false' config/profiles/customer-letter.yaml"
+		 " > %s/customer-letter.yaml",
 		 dir);
 	assert_int_equal(system(command), 0);
 	settings.profiles_dir = dir;
