@@ -18,6 +18,7 @@ enum kind {
 	MAPS,	  /* checks or tools, who know their keys */
 	MODEL,	  /* the name of a model row, which takes its place */
 	SECTION,  /* a map of the keys under it */
+	PROMPTS,  /* a map of roles to the names of their files */
 };
 
 /* The keys of a profile file; NULL at the end. */
@@ -44,6 +45,9 @@ static const struct profile_key role_ms[] = {
 static const struct profile_key models[] = {
 	KEY("generator", MODEL, NULL), KEY("critic", MODEL, NULL), KEY("refiner", MODEL, NULL), END,
 };
+static const struct profile_key prompts[] = {
+	KEY("generator", TEXT, NULL), KEY("critic", TEXT, NULL), KEY("refiner", TEXT, NULL), END,
+};
 static const struct profile_key keys[] = {
 	KEY("name", TEXT, NULL),
 	KEY("mode", TEXT, "critic_refiner"),
@@ -64,6 +68,7 @@ static const struct profile_key keys[] = {
 	{.key = "output_tokens", .kind = SECTION, .under = output_tokens},
 	{.key = "role_ms", .kind = SECTION, .under = role_ms},
 	{.key = "models", .kind = SECTION, .under = models},
+	{.key = "prompts", .kind = PROMPTS, .under = prompts},
 	END,
 };
 /* clang-format on */
@@ -138,8 +143,85 @@ static void put_model(struct reader *r, const char *role, const struct yaml *y)
 			   STR_ARG(s.best));
 }
 
+/* --- prompts --- */
+
+static struct str read_prompt(struct arena *a, const struct settings *settings,
+			      enum language language, const char *name, struct faults *faults)
+{
+	const char *file = arena_printf(a, "%s/%s.txt", language_name(language), name).p;
+	const char *path = file_path(a, settings->prompts_dir, file);
+	struct str text = STR("");
+	struct err err;
+
+	if (file_read(a, path, &text, &err) != ST_OK)
+		faults_add(faults, NULL, "%s", err.text);
+	else if (!text_is_utf8(text))
+		faults_add(faults, path, "it is not UTF-8; save it as such");
+	else if (strcmp(name, "rubric") != 0 && prompt_check(text, &err) != ST_OK)
+		faults_add(faults, path, "%s", err.text);
+	return text;
+}
+
+/* Whether each role's file is named so that it lies in prompts_dir. */
+static bool prompts_are_named(struct reader *r, const struct yaml *map)
+{
+	bool fine = true;
+
+	for (const struct yaml *y = map ? map->child : NULL; y; y = y->next) {
+		if (y->kind == YAML_SCALAR && y->text.n &&
+		    str_only(y->text, "abcdefghijklmnopqrstuvwxyz0123456789_-"))
+			continue;
+		fine = false;
+		faults_add(r->faults, place(r, y->line),
+			   "prompts.%s: give a file's name without folder and .txt: a-z 0-9 - _",
+			   y->key.p);
+	}
+	return fine;
+}
+
+/* Of each role the text that all profiles share, or that of the file named here. */
+static void put_prompts(struct reader *r, const struct yaml *named)
+{
+	const int n_before = r->faults->n;
+
+	json_open(&r->json, "prompts", '{');
+	for (int i = 0; i < N_LANGUAGES; i++) {
+		enum language language = (enum language)i;
+		json_open(&r->json, language_name(language), '{');
+		for (int role = 0; role < N_ROLES; role++) {
+			const char *name = role_name((enum role)role);
+			const struct yaml *y = yaml_get(named, name);
+			json_put_str(&r->json, name,
+				     y ? read_prompt(r->a, r->settings, language,
+						     arena_str(r->a, y->text).p, r->faults)
+				       : r->texts->text[language][role]);
+		}
+		json_put_str(&r->json, "rubric", r->texts->rubric[language]);
+		json_close(&r->json, '}');
+	}
+	json_close(&r->json, '}');
+	r->is_whole = r->is_whole && r->faults->n == n_before;
+}
+
+/* --- keys --- */
+
 static void put_keys(struct reader *r, const struct profile_key *list, const struct yaml *map,
 		     const char *path);
+
+static void refuse_unknown(struct reader *r, const struct profile_key *list, const struct yaml *map,
+			   const char *path)
+{
+	for (const struct yaml *y = map ? map->child : NULL; y; y = y->next) {
+		const struct profile_key *k = list;
+		struct suggest s = {.wanted = y->key};
+		for (; k->key && !str_is(y->key, k->key); k++)
+			suggest_offer(&s, str_c(k->key));
+		if (!k->key)
+			faults_add(r->faults, place(r, y->line), "%s%s: unknown; %s%.*s", path,
+				   y->key.p, s.best.p ? "did you mean " : "leave it out",
+				   STR_ARG(s.best));
+	}
+}
 
 static void put_key(struct reader *r, const struct profile_key *k, const struct yaml *y,
 		    const char *path)
@@ -147,7 +229,8 @@ static void put_key(struct reader *r, const struct profile_key *k, const struct 
 	static const enum yaml_kind kinds[] = {[TEXTS] = YAML_LIST,
 					       [OPTIONAL] = YAML_LIST,
 					       [MAPS] = YAML_LIST,
-					       [SECTION] = YAML_MAP}; /* else scalars */
+					       [SECTION] = YAML_MAP,
+					       [PROMPTS] = YAML_MAP}; /* else scalars */
 	static const char *const wanted[] = {"a single value", "a list", "keys under it"};
 	const struct yaml none = {.kind = kinds[k->kind], .text = str_c(k->fallback)};
 
@@ -161,6 +244,10 @@ static void put_key(struct reader *r, const struct profile_key *k, const struct 
 		json_open(&r->json, k->key, '{');
 		put_keys(r, k->under, y, arena_printf(r->a, "%s.", k->key).p);
 		json_close(&r->json, '}');
+	} else if (k->kind == PROMPTS) {
+		refuse_unknown(r, k->under, y, "prompts.");
+		r->is_whole = prompts_are_named(r, y) && r->is_whole;
+		put_prompts(r, r->is_whole ? y : NULL);
 	} else if (k->kind == MODEL) {
 		put_model(r, k->key, y);
 	} else if (y || none.kind == YAML_LIST || k->fallback) {
@@ -174,35 +261,12 @@ static void put_key(struct reader *r, const struct profile_key *k, const struct 
 static void put_keys(struct reader *r, const struct profile_key *list, const struct yaml *map,
 		     const char *path)
 {
-	for (const struct yaml *y = map ? map->child : NULL; y; y = y->next) {
-		const struct profile_key *k = list;
-		struct suggest s = {.wanted = y->key};
-		for (; k->key && !str_is(y->key, k->key); k++)
-			suggest_offer(&s, str_c(k->key));
-		if (!k->key)
-			faults_add(r->faults, place(r, y->line), "%s%s: unknown; %s%.*s", path,
-				   y->key.p, s.best.p ? "did you mean " : "leave it out",
-				   STR_ARG(s.best));
-	}
+	refuse_unknown(r, list, map, path);
 	for (const struct profile_key *k = list; k->key; k++)
 		put_key(r, k, yaml_get(map, k->key), path);
 }
 
 /* --- the file --- */
-
-static void put_prompts(struct reader *r)
-{
-	json_open(&r->json, "prompts", '{');
-	for (int lang = 0; lang < N_LANGUAGES; lang++) {
-		json_open(&r->json, language_name((enum language)lang), '{');
-		for (int role = 0; role < N_ROLES; role++)
-			json_put_str(&r->json, role_name((enum role)role),
-				     r->texts->text[lang][role]);
-		json_put_str(&r->json, "rubric", r->texts->rubric[lang]);
-		json_close(&r->json, '}');
-	}
-	json_close(&r->json, '}');
-}
 
 static void put_profile(struct reader *r, struct str stem)
 {
@@ -214,7 +278,6 @@ static void put_profile(struct reader *r, struct str stem)
 	r->is_whole = name && name->kind == YAML_SCALAR;
 	json_open(&r->json, NULL, '{');
 	json_put_int(&r->json, "version", 1);
-	put_prompts(r);
 	put_keys(r, keys, r->root, "");
 	json_close(&r->json, '}');
 }
@@ -304,25 +367,6 @@ const struct profile *profile_file_read(struct arena *a, const struct settings *
 		profile = resolve(&r, buf_view(&json));
 	buf_release(&json);
 	return profile;
-}
-
-/* --- prompts --- */
-
-static struct str read_prompt(struct arena *a, const struct settings *settings,
-			      enum language language, const char *name, struct faults *faults)
-{
-	const char *file = arena_printf(a, "%s/%s.txt", language_name(language), name).p;
-	const char *path = file_path(a, settings->prompts_dir, file);
-	struct str text = STR("");
-	struct err err;
-
-	if (file_read(a, path, &text, &err) != ST_OK)
-		faults_add(faults, NULL, "%s", err.text);
-	else if (!text_is_utf8(text))
-		faults_add(faults, path, "it is not UTF-8; save it as such");
-	else if (strcmp(name, "rubric") != 0 && prompt_check(text, &err) != ST_OK)
-		faults_add(faults, path, "%s", err.text);
-	return text;
 }
 
 void prompt_texts_read(struct arena *a, const struct settings *settings, struct faults *faults,

@@ -117,6 +117,23 @@ static void the_shipped_profile_is_fine(void **state)
 	profiles_free(profiles);
 }
 
+static void a_role_may_have_another_prompt(void **state)
+{
+	struct profiles *profiles = open_note("prompts:\n  critic: critic-sources\n");
+	const struct profile *p = profiles_at(profiles, 0);
+
+	assert_true(str_find(p->prompt[LANG_EN][ROLE_CRITIC], STR_OF("apart into its claims"), 0) >
+		    0);
+	assert_true(str_find(p->prompt[LANG_JA][ROLE_CRITIC], STR_OF("一つ一つの主張"), 0) > 0);
+	assert_true(str_starts(p->prompt[LANG_EN][ROLE_GENERATOR], "You are the generator"));
+	profiles_free(profiles);
+	assert_fault("prompts:\n  critic: ../critic\n", 9, "prompts.critic: give a file's name");
+	assert_fault("prompts:\n  critc: critic\n", 9,
+		     "prompts.critc: unknown; did you mean critic");
+	write_note("prompts:\n  critic: no-such\n");
+	assert_int_equal(count_faults(), 2); /* in each language */
+}
+
 static void what_is_left_out_has_its_default(void **state)
 {
 	struct profiles *profiles = open_note("");
@@ -354,6 +371,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_shipped_profile_is_fine),
+		TEST(a_role_may_have_another_prompt),
 		TEST(what_is_left_out_has_its_default),
 		TEST(scalars_have_the_type_of_their_key),
 		TEST(model_rows_and_prompts_are_written_out),
