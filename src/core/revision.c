@@ -29,20 +29,6 @@ static bool find_fence(struct str s, size_t *at, struct str *line)
 	return false;
 }
 
-static struct str without_fence(struct str s, struct str draft)
-{
-	struct str open, close, line;
-	size_t at = 0, in_draft = 0;
-
-	if (find_fence(draft, &in_draft, &line) || !find_fence(s, &at, &open))
-		return s;
-	const size_t from = at;
-	if (!find_fence(s, &at, &close) || !str_is(str_trim(close), fence) ||
-	    find_fence(s, &at, &line))
-		return s;
-	return str_sub(s, from, (size_t)(close.p - s.p) - from);
-}
-
 /* ---- preambles ---- */
 
 static bool has(struct str s, const char *part)
@@ -83,6 +69,22 @@ static struct str without_preamble(struct str s, struct str draft)
 	    str_find(draft, str_trim(line), 0) >= 0 || !is_preamble(str_trim(line)))
 		return s;
 	return str_sub(s, at, s.n);
+}
+
+static struct str without_fence(struct str s, struct str draft)
+{
+	struct str open, close, line;
+	size_t at = 0, in_draft = 0;
+
+	if (find_fence(draft, &in_draft, &line) || !find_fence(s, &at, &open))
+		return s;
+	const struct str before = text_trim(str_sub(s, 0, (size_t)(open.p - s.p)));
+	const size_t from = at;
+	if (!find_fence(s, &at, &close) || !str_is(str_trim(close), fence) ||
+	    (before.n == 0 ? text_trim(str_sub(s, at, s.n)).n > 0
+			   : before.n > PREAMBLE_BYTES_MAX || !is_preamble(before)))
+		return s;
+	return str_sub(s, from, (size_t)(close.p - s.p) - from);
 }
 
 struct str revision_text(struct arena *a, struct str reply, struct str draft)

@@ -37,7 +37,7 @@ def test_attempts_that_broke_off_before_are_charged_as_well(stack):
     end(worker)
     ((lost, cost, active_ms),) = stack.sql("SELECT lost, cost_micro_usd, active_ms FROM draftmill.step WHERE fact = 'resumed'")
     assert lost == 3 and cost > 0 and cost % 3 == 0
-    assert active_ms == stack.sql("SELECT sum(latency_ms) FROM draftmill.attempt")[0][0] > 0
+    assert active_ms == 0, "the model answered nobody meanwhile: their time is given back, their money is not"
 
 
 def test_a_job_whose_model_is_gone_from_the_settings_goes_to_a_person(stack, tmp_path):
