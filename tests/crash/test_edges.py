@@ -11,6 +11,7 @@ EDGES = ("before_sync", "after_sync", "before_answer", "after_answer")
 LAST_SYNC = 12
 CASES = ("clean", "forbidden", "stubborn")
 N_LANES = 4
+N_BATCHES = 5
 LEASE_MS = 1000
 
 
@@ -26,22 +27,29 @@ class Lane:
         self.worker = stack.start_worker()
 
     def run(self, edge, n):
-        stack, batch = self.stack, jobs_of(f"{edge}-{n}", *CASES)
+        """On a busy machine one Sync carries more, so the n-th may need further jobs."""
+        stack = self.stack
         wait_until(lambda: joined(self.worker), 20, 0.1, "partitions")
         stack.proxy.arm("kill", edge, n, self.worker.pid)
-        send(stack, *batch)
-        self.jobs += batch
-        wait_until(lambda: stack.proxy.has_fired() or self.idle(batch), 30, 0.02, f"{edge} {n}")
-        if stack.proxy.has_fired():
-            stack.proxy.wait_fired()
-            assert self.worker.wait(5) == -9
-            self.n_fired += 1
-            self.worker = stack.start_worker()
+        batch = []
+        for attempt in range(N_BATCHES):
+            more = jobs_of(f"{edge}-{n}-{attempt}", *CASES)
+            send(stack, *more)
+            batch += more
+            wait_until(lambda: stack.proxy.has_fired() or self.idle(batch), 30, 0.02, f"{edge} {n}")
+            if stack.proxy.has_fired():
+                break
+        assert stack.proxy.has_fired(), f"{edge} {n}: no such Sync in {len(batch)} jobs"
+        stack.proxy.wait_fired()
+        assert self.worker.wait(5) == -9
+        self.n_fired += 1
+        self.worker = stack.start_worker()
         stack.proxy.arm("none")
         wait_all_ended(stack, batch, 30)
+        self.jobs += batch
 
     def idle(self, batch):
-        """All is done before the n-th Sync came; one more comes soon if there is anything to say."""
+        """All is done, and the n-th Sync has not come."""
         with contextlib.suppress(AssertionError):
             wait_all_ended(self.stack, batch, 0)
             return True
@@ -67,5 +75,5 @@ def test_a_kill_at_each_edge_of_each_sync(lanes):
         list(threads.map(Lane.run_all, lanes, shares))
     n_fired = sum(lane.n_fired for lane in lanes)
     print(f"{n_fired} of {len(cases)} kills fired")
-    assert n_fired >= len(cases) * 3 // 4
+    assert n_fired == len(cases)
     assert sum(n_facts(lane.stack, "resumed") for lane in lanes) >= n_fired // 2
