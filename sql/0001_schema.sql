@@ -261,7 +261,9 @@ create table issue (
 	length     int,
 	snippet    text compression lz4,
 	suggestion text compression lz4,
-	text_sha   bytea not null,
+	text_sha   bytea not null,                     -- of the salt and these four texts
+	source     text,                               -- id of the job's source that the critic cites
+	miscited   text,                               -- what it cites instead, and the job has none of that id: against the critic
 	primary key (job_no, step_no, n)
 ) partition by range (job_no);
 

@@ -40,11 +40,13 @@ union all
 select a.job_no, null, a.call_no, a.attempt_no, null, a.worker_id, a.at
 from attempt a;
 
--- One row a critique that could be read: its issues, and how many of them quote what is not in the draft, which counts against its critic.
+-- One row a critique that could be read: its issues, and how many of them quote what is not in the draft, or cite a source that the job
+-- has not; both count against its critic.
 create view v_critique as
 select c.job_no, j.batch, j.profile, c.step_no, c.draft_no, s.model, c.verdict, c.score, c.n_issue,
 	(select count(*)::int from issue i
-		where i.job_no = c.job_no and i.step_no = c.step_no and i.at is null and i.snippet ~ '\S') as n_unanchored
+		where i.job_no = c.job_no and i.step_no = c.step_no and i.at is null and i.snippet ~ '\S') as n_unanchored,
+	(select count(i.miscited)::int from issue i where i.job_no = c.job_no and i.step_no = c.step_no) as n_miscited
 from critique c join job j using (job_no) join step s using (job_no, step_no)
 where c.valid;
 

@@ -3,8 +3,9 @@
  *
  *	jobs.jsonl     one job a line, as `submit` and `try` take it; each with an id of its own
  *	expected.yaml  a list, one item for each job: `id`, `outcome`, `stop_reason`, optionally `text` (of the draft that is delivered) and
- *	               `score` (its critique's, 0..100), and `replies`: what the models and tools answer, in the order in which they are
- *	               asked, each as `ROLE: text` (generator, critic, refiner, tool)
+ *	               `score` (its critique's, 0..100) and `cites` (the sources that all issues name, in their order: "S1, no source"), and
+ *	               `replies`: what the models and tools answer, in the order in which they are asked, each as `ROLE: text`
+ *	               (generator, critic, refiner, tool)
  *
  * A sample is played through the loop itself with these replies: no model, no tool, no broker and no database is asked.
  */
@@ -29,8 +30,9 @@ struct sample {
 	struct str job;	   /* absent: there is none of this id */
 	const char *place; /* "FILE:LINE" where it is expected */
 	enum stop_reason why;
-	struct str text; /* absent: any */
-	int64_t score;	 /* -1: any */
+	struct str text;  /* absent: any */
+	struct str cites; /* as above; absent: any */
+	int64_t score;	  /* -1: any */
 	const struct sample_reply *reply;
 	int n_reply;
 };

@@ -13,16 +13,25 @@
  *
  * Under `critique: text` the reply is no JSON: NO_DEFECTS alone, trimmed, passes; that word with anything else is invalid; another
  * text is one issue about the whole text, at the threshold.
+ *
+ * Under cite_sources an issue may have a source (string; absent, null or blank: none), the id of one of the job's sources, exact but for
+ * white space at its ends. Any other is miscited: the issue stands, blocks and is mended like one without a source, for what it quotes is
+ * in the draft; the citation goes to nobody but people, and counts against the critic (draftmill report).
  */
 #ifndef CORE_CRITIQUE_H
 #define CORE_CRITIQUE_H
 
 #include "core/form.h"
+#include "core/job.h"
 #include "core/unwrap.h"
+
+enum { ISSUE_MISCITED_BYTES_MAX = 200 };
 
 struct issue {
 	struct str category, snippet, suggestion;
-	int64_t severity; /* 1..5 */
+	struct str source;   /* the job's that the critic cites; absent: none, or miscited */
+	struct str miscited; /* what it cites and the job has not, its beginning; absent: nothing */
+	int64_t severity;    /* 1..5 */
 	int64_t at,
 		n; /* span of the snippet in the draft, bytes, see core/anchor.h; at -1: not found there, or no snippet */
 	const struct check_result
@@ -46,9 +55,9 @@ struct critique {
 		tool; /* whose findings these are, without score and verdict; absent: the critic's */
 };
 
-/* Reads @reply about @draft; all in @a. Always fills *out; look at `valid`. */
-void critique_read(struct arena *a, const struct profile *, struct str reply, struct str draft,
-		   struct critique *out);
+/* Reads @reply about @draft of the job; all in @a. Always fills *out; look at `valid`. */
+void critique_read(struct arena *a, const struct profile *, const struct job *, struct str reply,
+		   struct str draft, struct critique *out);
 
 /* Whether verdict and score let the draft pass, where the profile's rule looks at them. */
 bool critique_passes(const struct profile *, const struct critique *);

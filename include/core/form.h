@@ -3,7 +3,7 @@
  * the profile in one place. core/critique.h reads by the same profile, so that scale, schema, prompt and reader agree.
  *
  * A critique has, in this order: considered (a line for each category of the profile, before the first issue is named), issues (at most
- * 5), reasons, and, where the profile's pass_rule looks at them, score and verdict. A draft has the profile's fields, or text, and under the gate
+ * 5; each with source under cite_sources), reasons, and, where the profile's pass_rule looks at them, score and verdict. A draft has the profile's fields, or text, and under the gate
  * confidence.
  */
 #ifndef CORE_FORM_H

@@ -88,6 +88,7 @@ struct profile {
 	struct limits limits;
 	enum critique_kind critique;
 	enum pass_rule pass_rule;
+	bool cite_sources;	    /* an issue of the critic may name the source it rests on */
 	int64_t severity_threshold; /* 1..5 */
 	int64_t pass_score;	    /* 0..100 */
 	int64_t score_max;	    /* the critic's scale is 0..score_max: 10 or 100 */

@@ -92,7 +92,8 @@ struct table {
 #define ISSUE_ROW(H, U, T) \
 	H(BIGINT, job_no) H(INTEGER, step_no) H(SMALLINT, n) H(TEXT, category) H(SMALLINT, severity) \
 	H(INTEGER, at) H(INTEGER, length) /* span in the draft, bytes; NULL: not found there */ \
-	U(TEXT, snippet) U(TEXT, suggestion) H(SHA, text_sha) /* salted, of snippet + "\n" + suggestion */
+	U(TEXT, snippet) U(TEXT, suggestion) H(SHA, text_sha) /* salted, of these and the next two, "\n" between; NULL: nothing */ \
+	U(TEXT, source) /* the job's, that it cites */ U(TEXT, miscited) /* what it cites, and the job has not */
 
 #define OUTCOME_ROW(H, U, T) \
 	H(BIGINT, job_no) H(TEXT, outcome) H(TEXT, stop_reason) H(SMALLINT, draft_no) H(SMALLINT, score) \

@@ -42,7 +42,7 @@ static const char case_sql[] =
 	"  select step_no, draft_no, valid, fault, verdict, score, reasons, n_issue, n_ignored, shape, n_cut, n_unconsidered, "
 	"    (select model_asked from draftmill.step s where s.job_no = c.job_no and s.step_no = c.step_no and role = 'tool') as tool, "
 	"    (select coalesce(json_agg(i order by n), '[]') from ( "
-	"      select n, category, severity, at, length, snippet, suggestion "
+	"      select n, category, severity, at, length, snippet, suggestion, source, miscited "
 	"      from draftmill.issue where job_no = c.job_no and step_no = c.step_no) i) as issues "
 	"  from draftmill.critique c where job_no = $1::bigint) x), "
 	"'calls', (select coalesce(json_agg(x order by call_no), '[]') from ( "

@@ -166,7 +166,9 @@ static void put_draft(struct page *p, const struct json *drafts, const struct js
 
 /* ---- critiques, and what tools found ---- */
 
-#define ISSUE "  severity {severity}, {category}: "
+#define ISSUE                                                                                      \
+	"  severity {severity}, {category}[, source {source}][, citing {miscited}, which is no "   \
+	"source of the job]: "
 
 static const char *critique_form(const struct json *c)
 {

@@ -14,11 +14,10 @@ enum kind {
 	TEXT,
 	PLAIN, /* an integer or a boolean */
 	TEXTS,
-	OPTIONAL, /* texts too; without them the key is not written */
-	MAPS,	  /* checks or tools, who know their keys */
-	MODEL,	  /* the name of a model row, which takes its place */
-	SECTION,  /* a map of the keys under it */
-	PROMPTS,  /* a map of roles to the names of their files */
+	MAPS,	 /* checks or tools, who know their keys */
+	MODEL,	 /* the name of a model row, which takes its place */
+	SECTION, /* a map of the keys under it */
+	PROMPTS, /* a map of roles to the names of their files */
 };
 
 /* The keys of a profile file; NULL at the end. */
@@ -26,6 +25,7 @@ struct profile_key {
 	const char *key;
 	enum kind kind;
 	const char *fallback; /* NULL: null, or an empty list */
+	bool optional;	      /* not written where the file has none */
 	const struct profile_key *under;
 };
 
@@ -63,7 +63,8 @@ static const struct profile_key keys[] = {
 	KEY("constraints", TEXTS, NULL),
 	KEY("checks", MAPS, NULL),
 	KEY("tools", MAPS, NULL),
-	KEY("fields", OPTIONAL, NULL),
+	{.key = "fields", .kind = TEXTS, .optional = true},
+	{.key = "cite_sources", .kind = PLAIN, .optional = true},
 	{.key = "limits", .kind = SECTION, .under = limits},
 	{.key = "output_tokens", .kind = SECTION, .under = output_tokens},
 	{.key = "role_ms", .kind = SECTION, .under = role_ms},
@@ -227,14 +228,13 @@ static void put_key(struct reader *r, const struct profile_key *k, const struct 
 		    const char *path)
 {
 	static const enum yaml_kind kinds[] = {[TEXTS] = YAML_LIST,
-					       [OPTIONAL] = YAML_LIST,
 					       [MAPS] = YAML_LIST,
 					       [SECTION] = YAML_MAP,
 					       [PROMPTS] = YAML_MAP}; /* else scalars */
 	static const char *const wanted[] = {"a single value", "a list", "keys under it"};
 	const struct yaml none = {.kind = kinds[k->kind], .text = str_c(k->fallback)};
 
-	if (!y && k->kind == OPTIONAL)
+	if (!y && k->optional)
 		return;
 	if (y && y->kind != none.kind) {
 		faults_add(r->faults, place(r, y->line), "%s%s: give %s", path, k->key,
@@ -251,7 +251,7 @@ static void put_key(struct reader *r, const struct profile_key *k, const struct 
 	} else if (k->kind == MODEL) {
 		put_model(r, k->key, y);
 	} else if (y || none.kind == YAML_LIST || k->fallback) {
-		put_value(r, k->key, y ? y : &none, k->kind <= OPTIONAL && k->kind != PLAIN);
+		put_value(r, k->key, y ? y : &none, k->kind == TEXT || k->kind == TEXTS);
 	} else {
 		json_put_null(&r->json, k->key);
 	}

@@ -30,7 +30,9 @@ static const char report_sql[] =
 	"    count(*) filter (where valid and c.score is null) as n_unscored, "
 	"    round(avg(c.score) filter (where valid) * 10)::bigint as score_mean_tenths, "
 	"    (select coalesce(sum(n_unanchored), 0)::bigint from draftmill.v_critique "
-	"      where $1::text is null or batch = $1) as n_unanchored "
+	"      where $1::text is null or batch = $1) as n_unanchored, "
+	"    (select coalesce(sum(n_miscited), 0)::bigint from draftmill.v_critique "
+	"      where $1::text is null or batch = $1) as n_miscited "
 	"  from j join draftmill.critique c using (job_no)) x), "
 	"'revisions', (select row_to_json(x) from ( "
 	"  select count(*) filter (where rejected is null) as n_taken, count(rejected) as n_rejected, "
@@ -122,7 +124,8 @@ static const char critiques_form[] =
 	"[  repaired: behind a thinking block {n_thinking:11}\n]"
 	"[  cut to five issues                {n_cut:11}\n]"
 	"[  silent on a category              {n_silent:11}\n]"
-	"[  issues that quote what is nowhere {n_unanchored:12}\n]";
+	"[  issues that quote what is nowhere {n_unanchored:12}\n]"
+	"[  issues that cite what is nowhere  {n_miscited:12}\n]";
 static const char revisions_form[] =
 	"\n*REVISIONS                           *   revisions     changes\n"
 	"  taken: of what was flagged        {n_taken:12}{n_kept:12}\n"

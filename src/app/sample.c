@@ -83,9 +83,10 @@ static void read_end(struct sample_reader *r, const struct yaml *y, struct sampl
 static void read_item(struct sample_reader *r, const struct yaml *y)
 {
 	static const char *const keys[] = {"id",    "outcome", "stop_reason", "text",
-					   "score", "replies", NULL};
+					   "score", "cites",   "replies",     NULL};
 	const struct yaml *id = yaml_get(y, "id"), *text = yaml_get(y, "text"),
-			  *score = yaml_get(y, "score"), *replies = yaml_get(y, "replies");
+			  *score = yaml_get(y, "score"), *cites = yaml_get(y, "cites"),
+			  *replies = yaml_get(y, "replies");
 	struct sample *out = &r->sample[r->n];
 
 	*out = (struct sample){.score = -1,
@@ -99,6 +100,7 @@ static void read_item(struct sample_reader *r, const struct yaml *y)
 	}
 	out->id = id->text;
 	out->text = text ? text->text : str_c(NULL);
+	out->cites = cites ? cites->text : str_c(NULL);
 	if (score && !str_to_int(score->text, 0, 100, &out->score))
 		fault(r, score->line, "score: 0 to 100");
 	read_end(r, y, out);
@@ -299,6 +301,28 @@ static void compare_draft(struct sample_game *g)
 			   g->difference->n ? "; " : "", (int)score, (int)s->score);
 }
 
+/* What the issues of all critiques cite, in their order. */
+static void compare_citations(struct sample_game *g)
+{
+	const struct history *h = loop_history(g->loop);
+	struct buf cited = BUF(1 << 20);
+
+	for (int i = 0; i < h->n_critique; i++) {
+		for (int k = 0; k < h->critique[i].n_issue; k++) {
+			const struct issue *issue = &h->critique[i].issue[k];
+			if (!issue->source.p && !issue->miscited.p)
+				continue;
+			buf_puts(&cited, cited.n ? ", " : "");
+			buf_str(&cited, issue->source.p ? issue->source : STR_OF("no source"));
+		}
+	}
+	if (g->sample->cites.p && !str_eq(g->sample->cites, buf_view(&cited)))
+		buf_printf(g->difference, "%sthe issues cite \"%.*s\", expected \"%.*s\"",
+			   g->difference->n ? "; " : "", STR_ARG(buf_view(&cited)),
+			   STR_ARG(g->sample->cites));
+	buf_release(&cited);
+}
+
 static void compare(struct sample_game *g)
 {
 	const enum stop_reason why = g->out.finish.why;
@@ -314,6 +338,7 @@ static void compare(struct sample_game *g)
 		buf_printf(g->difference, "%s%d of %d replies are not asked for",
 			   g->difference->n ? "; " : "", s->n_reply - g->n_used, s->n_reply);
 	compare_draft(g);
+	compare_citations(g);
 }
 
 bool sample_play(const struct profiles *profiles, const struct profile *profile,

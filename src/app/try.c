@@ -57,6 +57,11 @@ static void print_issue(struct page *p, const struct issue *i)
 {
 	page_printf(p, "    %lld ", (long long)i->severity);
 	page_line(p, i->category);
+	if (i->source.p || i->miscited.p) {
+		page_printf(p, i->source.p ? ", source " : ", citing ");
+		page_line(p, i->source.p ? i->source : i->miscited);
+		page_printf(p, i->source.p ? "" : ", which is no source of the job");
+	}
 	page_printf(p, ": \"");
 	page_line(p, i->snippet);
 	page_printf(p, "\" -> ");

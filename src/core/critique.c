@@ -15,12 +15,15 @@ static const char *const scored_keys[] = {"issues",  "reasons", "considered",
 					  "verdict", "score",	NULL};
 static const char *const unscored_keys[] = {"issues", "reasons", "considered", NULL};
 static const char *const issue_keys[] = {"category", "snippet", "suggestion", "severity", NULL};
+static const char *const citing_issue_keys[] = {"category", "snippet", "suggestion",
+						"severity", "source",  NULL};
 static const struct str text_category = STR("text"); /* of an issue that has none of its own */
 
 /* A reply being read. */
 struct reading {
 	struct arena *a;
 	const struct profile *profile;
+	const struct job *job;
 	struct str draft;
 	struct critique *out;
 	struct err *err;
@@ -64,6 +67,26 @@ static struct issue plain_issue(const struct reading *r, struct str text)
 			      .at = -1};
 }
 
+/* See the header. */
+static bool read_citation(const struct reading *r, const struct json *in, struct issue *out)
+{
+	const struct json *value = json_get(in, "source");
+	struct str id;
+
+	if (!value || json_kind(value) == JSON_NULL)
+		return true;
+	if (json_kind(value) != JSON_STRING)
+		return ERR_SET(r->err, false, "source is %s, must be a string or absent",
+			       kind_of(in, "source"));
+	id = text_trim(json_str(value));
+	for (int i = 0; i < r->job->n_source && !out->source.p; i++)
+		if (str_eq(r->job->sources[i].id, id))
+			out->source = r->job->sources[i].id;
+	if (id.n && !out->source.p)
+		out->miscited = arena_str(r->a, str_cut(id, ISSUE_MISCITED_BYTES_MAX));
+	return true;
+}
+
 static bool read_issue(const struct reading *r, const struct json *in, struct issue *out)
 {
 	struct {
@@ -86,8 +109,9 @@ static bool read_issue(const struct reading *r, const struct json *in, struct is
 	if (!json_get_int(in, "severity", SEVERITY_MIN, SEVERITY_MAX, &out->severity))
 		return ERR_SET(r->err, false, "severity must be an integer, %d to %d", SEVERITY_MIN,
 			       SEVERITY_MAX);
-	r->out->n_ignored += n_unknown(in, issue_keys);
-	return true;
+	r->out->n_ignored +=
+		n_unknown(in, r->profile->cite_sources ? citing_issue_keys : issue_keys);
+	return !r->profile->cite_sources || read_citation(r, in, out);
 }
 
 /* The most severe, those of one severity in their order. */
@@ -230,11 +254,11 @@ static bool read_text(const struct reading *r, struct str reply)
 	return true;
 }
 
-void critique_read(struct arena *a, const struct profile *profile, struct str reply,
-		   struct str draft, struct critique *out)
+void critique_read(struct arena *a, const struct profile *profile, const struct job *job,
+		   struct str reply, struct str draft, struct critique *out)
 {
 	struct err err = {""};
-	const struct reading r = {a, profile, draft, out, &err};
+	const struct reading r = {a, profile, job, draft, out, &err};
 
 	*out = (struct critique){.valid = true, .score = -1, .shape = N_SHAPES};
 	if (!(profile->critique == CRITIQUE_TEXT ? read_text : read_json)(&r, reply))

@@ -198,6 +198,8 @@ static void put_issue(struct json_out *o, const struct issue *i)
 	json_put_int(o, "severity", i->severity);
 	json_put_str(o, "snippet", i->snippet);
 	json_put_str(o, "suggestion", i->suggestion);
+	put_some(o, "source", i->source);
+	put_some(o, "miscited", i->miscited);
 	json_put_bool(o, "anchored", i->at >= 0);
 	json_close(o, '}');
 }

@@ -117,7 +117,9 @@ static void put_considered(struct json_out *o, const struct profile *p, enum dia
 
 static void put_issue(struct json_out *o, const struct profile *p, enum dialect dialect)
 {
-	static const struct str names[] = {STR("category"), STR("snippet"), STR("suggestion"),
+	static const struct str cited[] = {STR("category"), STR("snippet"), STR("source"),
+					   STR("suggestion"), STR("severity")};
+	static const struct str plain[] = {STR("category"), STR("snippet"), STR("suggestion"),
 					   STR("severity")};
 
 	if (p->critique == CRITIQUE_PLAIN_ISSUES) {
@@ -127,12 +129,17 @@ static void put_issue(struct json_out *o, const struct profile *p, enum dialect 
 	open_object(o, "items");
 	put_words(o, "category", p->category, p->n_category);
 	put_text(o, "snippet");
+	if (p->cite_sources) /* any text: an enum of ids would differ from job to job */
+		put_text(o, "source");
 	put_text(o, "suggestion");
 	json_put_raw(o, "severity",
 		     dialect == DIALECT_OPENAPI
 			     ? STR_OF("{\"type\":\"integer\",\"minimum\":1,\"maximum\":5}")
 			     : STR_OF("{\"type\":\"integer\",\"enum\":[1,2,3,4,5]}"));
-	close_object(o, dialect, names, 4);
+	if (p->cite_sources)
+		close_object(o, dialect, cited, 5);
+	else
+		close_object(o, dialect, plain, 4);
 }
 
 static void put_issues(struct json_out *o, const struct profile *p, enum dialect dialect)
@@ -242,8 +249,15 @@ static void say_issues(const struct words *w)
 	    "- issues: 問題点。それぞれに次を記すこと。category: 次のいずれか: ");
 	say_categories(w);
 	say(w,
-	    "; snippet: the faulty words, copied exactly from the draft, character for character, and no more of them than needed to find the place, or an empty string where something is missing and nothing can be quoted; suggestion: what to write instead, or what to add and where, so exactly that another writer can do it without asking; severity: an integer, 1 to 5, by the scale above.\n",
-	    "。snippet: 誤りのある語句を、草稿から一字も変えずに、場所が分かる最小限の長さで写したもの。欠落の指摘で引用できる語句がない場合は空文字列。suggestion: 何に書き換えるか、または何をどこに加えるかを、別の書き手が問い返さずに直せるように書いたもの。severity: 上の基準による 1 から 5 の整数。\n");
+	    "; snippet: the faulty words, copied exactly from the draft, character for character, and no more of them than needed to find the place, or an empty string where something is missing and nothing can be quoted; ",
+	    "。snippet: 誤りのある語句を、草稿から一字も変えずに、場所が分かる最小限の長さで写したもの。欠落の指摘で引用できる語句がない場合は空文字列。");
+	if (w->profile->cite_sources)
+		say(w,
+		    "source: the id of the one source that shows the fault, copied exactly and without brackets, or an empty string where no source speaks of it; ",
+		    "source: その誤りを示す資料一つの id を、括弧を付けずにそのまま写したもの。どの資料にも記述がない場合は空文字列。");
+	say(w,
+	    "suggestion: what to write instead, or what to add and where, so exactly that another writer can do it without asking; severity: an integer, 1 to 5, by the scale above.\n",
+	    "suggestion: 何に書き換えるか、または何をどこに加えるかを、別の書き手が問い返さずに直せるように書いたもの。severity: 上の基準による 1 から 5 の整数。\n");
 }
 
 static void say_judgement(const struct words *w)

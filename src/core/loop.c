@@ -218,7 +218,7 @@ static void critiqued(struct loop *l, const struct fact *f, const struct call *c
 	struct draft *d = &l->history.draft[c->draft_no];
 	struct critique *now = history_add_critique(&l->history);
 
-	critique_read(l->arena, l->profile, f->reply.text, d->text, now);
+	critique_read(l->arena, l->profile, l->job, f->reply.text, d->text, now);
 	now->draft_no = d->no;
 	out->critique = now;
 	if (!now->valid) {

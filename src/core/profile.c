@@ -97,7 +97,7 @@ static const struct member profile_fields[] = {
 	INT(profile, score_max, 10, 100),
 	INT(profile, severity_threshold, 1, 5),
 	FIELD(INTEGER, "gate_permille", AT(profile, gate_permille), RANGE(0, 1000), .nullable = true),
-	ALONE("categories"), ALONE("checks"), ALONE("constraints"), ALONE("fields"), ALONE("iterations_over_3"), ALONE("limits"),
+	ALONE("categories"), ALONE("checks"), ALONE("cite_sources"), ALONE("constraints"), ALONE("fields"), ALONE("iterations_over_3"), ALONE("limits"),
 	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("role_ms"), ALONE("tools"), ALONE("version"),
 	{.key = NULL},
 };
@@ -266,6 +266,8 @@ static void read_all(const struct reader *r, const struct json *o, struct profil
 	out->gate = json_kind(json_get(o, "gate_permille")) == JSON_INT;
 	(void)member_object(r, o, "limits", limits_fields, &out->limits);
 	(void)member_object(r, o, "output_tokens", output_fields, out->output_tokens);
+	if (json_get(o, "cite_sources") && !json_get_bool(o, "cite_sources", &out->cite_sources))
+		member_unfit(r, o, "cite_sources", "true or false");
 	if (json_get(o, "role_ms")) /* profiles of before have none */
 		(void)member_object(r, o, "role_ms", role_ms_fields, out->role_ms);
 	read_models(r, o, out);

@@ -59,6 +59,20 @@ static void check_judge(const struct reader *r, const struct profile *p)
 		       "models");
 }
 
+/* Who is to cite sources needs a member to do it in, and has to see them. */
+static void check_citing(const struct reader *r, const struct profile *p)
+{
+	if (p->critique != CRITIQUE_JSON)
+		REFUSE(r, "%s: only an issue of critique: json can name its source; take it out",
+		       "cite_sources");
+	for (int lang = 0; lang < N_LANGUAGES; lang++)
+		if (str_find(p->prompt[lang][ROLE_CRITIC], STR_OF("{{sources}}"), 0) < 0)
+			REFUSE(r,
+			       "cite_sources: the critic's prompt in %s does not show {{sources}}; put "
+			       "it there, or name one that does, as prompts: {critic: critic-sources}",
+			       language_name((enum language)lang));
+}
+
 /* What is asked of the critic, and what its prompt says. */
 static void check_critique(const struct reader *r, const struct profile *p)
 {
@@ -66,6 +80,8 @@ static void check_critique(const struct reader *r, const struct profile *p)
 
 	if (p->critique == CRITIQUE_TEXT && p->pass_rule == PASS_VERDICT_AND_SCORE)
 		REFUSE(r, "%s: a text has neither; give no_actionable_issues", "pass_rule");
+	if (p->cite_sources)
+		check_citing(r, p);
 	for (int lang = 0; lang < N_LANGUAGES; lang++)
 		if (form_check(p, p->prompt[lang][ROLE_CRITIC], &err) != ST_OK)
 			REFUSE(r, "prompts.%s.critic: %s", language_name((enum language)lang),

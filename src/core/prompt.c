@@ -293,6 +293,10 @@ static void put_issues(struct rendering *r)
 			buf_str(r->out, issue->snippet);
 		else
 			say(r, "(the whole text)", "（全文）");
+		if (issue->source.p) {
+			buf_puts(r->out, "\n   source: ");
+			buf_str(r->out, issue->source);
+		}
 		buf_puts(r->out, "\n   suggestion: ");
 		buf_str(r->out, issue->suggestion);
 	}

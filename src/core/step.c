@@ -160,11 +160,14 @@ static const struct issue_row *issues_made(struct arena *a, const struct job *jo
 					    .at = or_null(i->at),
 					    .length = i->at < 0 ? ROW_NULL : i->n,
 					    .snippet = i->snippet,
-					    .suggestion = i->suggestion};
-		sha256_salted(
-			job->salt,
-			arena_printf(a, "%.*s\n%.*s", STR_ARG(i->snippet), STR_ARG(i->suggestion)),
-			row[n].text_sha);
+					    .suggestion = i->suggestion,
+					    .source = i->source,
+					    .miscited = i->miscited};
+		sha256_salted(job->salt,
+			      arena_printf(a, "%.*s\n%.*s\n%.*s\n%.*s", STR_ARG(i->snippet),
+					   STR_ARG(i->suggestion), STR_ARG(i->source),
+					   STR_ARG(i->miscited)),
+			      row[n].text_sha);
 	}
 	return row;
 }

@@ -89,8 +89,12 @@ static void fill(struct fuzz *f, struct world *w, bool bland)
 					     .hard = true};
 		w->result[i] = (struct check_result){&w->check[i], i == 1, piece(f, j, bland),
 						     -1,	   0,	   false};
-		w->issue[i] = (struct issue){
-			piece(f, j, bland), piece(f, j, bland), piece(f, j, bland), 3, -1, 0, NULL};
+		w->issue[i] = (struct issue){.category = piece(f, j, bland),
+					     .snippet = piece(f, j, bland),
+					     .suggestion = piece(f, j, bland),
+					     .source = piece(f, j, bland),
+					     .severity = 3,
+					     .at = -1};
 	}
 	j->variable = w->variable;
 	j->sources = w->source;

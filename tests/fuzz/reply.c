@@ -10,6 +10,8 @@
 static const struct str critiques[] = {
 	STR("{\"issues\":[{\"category\":\"fact\",\"snippet\":\"30 days\",\"suggestion\":\"14 days.\",\"severity\":5}],"
 	    "\"reasons\":\"one wrong date\",\"score\":40,\"verdict\":\"fail\"}"),
+	STR("{\"issues\":[{\"category\":\"fact\",\"snippet\":\"30 days\",\"source\":\"terms\",\"suggestion\":\"14 days.\","
+	    "\"severity\":5},{\"category\":\"fact\",\"snippet\":\"b\",\"source\":\" Terms\",\"suggestion\":\"c\",\"severity\":5}]}"),
 	STR("{\"issues\":[],\"score\":95.5,\"verdict\":\"pass\",\"more\":{\"a\":1}}"),
 	STR(" {\"verdict\":\"pass\",\"score\":1e2,\"reasons\":\"\",\"issues\":[{\"category\":\"語調\",\"snippet\":\"\","
 	    "\"suggestion\":\"丁寧に\",\"severity\":1,\"why\":2}]} \n"),
@@ -20,6 +22,8 @@ static const struct str critiques[] = {
 	STR("{\"issues\":[{\"category\":\"a\",\"snippet\":\"b\",\"suggestion\":\"c\",\"severity\":3},"
 	    "{\"category\":\"a\",\"snippet\":\"b\",\"suggestion\":\"c\",\"severity\":3}],\"score\":0,\"verdict\":\"fail\"}"),
 };
+static const struct job job = {.sources = &(const struct source){STR("terms"), STR("14 days")},
+			       .n_source = 1};
 static const struct str draft = STR("Dear Ms Tanaka, you may cancel within 30 days. 語調 b");
 
 static bool all_texts(const struct json *object)
@@ -134,6 +138,9 @@ static void check_issues(struct fuzz *f, const struct critique *c)
 		FUZZ_TRUE(f, text_trim(issue->snippet).n == 0 ||
 				     str_find(draft, issue->snippet, 0) < 0 ||
 				     str_eq(there, issue->snippet));
+		FUZZ_TRUE(f, !issue->source.p ||
+				     (str_is(issue->source, "terms") && !issue->miscited.p));
+		FUZZ_TRUE(f, !issue->miscited.p || issue->miscited.n > 0);
 		FUZZ_TRUE(f, i == 0 || issue->severity <= c->issue[i - 1].severity);
 	}
 }
@@ -144,7 +151,7 @@ static void a_critique_is_valid_by_the_rules_alone(struct fuzz *f)
 	struct profile p = {.score_max = fuzz_chance(f, 50) ? 100 : 10, .severity_threshold = 3};
 	struct critique c;
 
-	critique_read(f->a, &p, reply, draft, &c);
+	critique_read(f->a, &p, &job, reply, draft, &c);
 	if (c.shape != SHAPE_thinking &&
 	    str_find(text_fold(f->a, text_to_utf8(f->a, reply)), STR_OF("think"), 0) < 0)
 		FUZZ_TRUE(f, c.valid == critique_fits(reply, p.score_max));
@@ -164,10 +171,11 @@ static void no_reply_passes_over_an_issue(struct fuzz *f)
 	struct str reply = fuzz_mutate(f, critiques, sizeof(critiques) / sizeof(*critiques));
 	struct profile p = {.critique = (enum critique_kind)fuzz_draw(f, 3),
 			    .pass_rule = PASS_NO_ACTIONABLE_ISSUES,
+			    .cite_sources = fuzz_chance(f, 50),
 			    .severity_threshold = 1 + fuzz_draw(f, 5)};
 	struct critique c;
 
-	critique_read(f->a, &p, reply, draft, &c);
+	critique_read(f->a, &p, &job, reply, draft, &c);
 	FUZZ_TRUE(f, c.score == -1 && (c.valid || !critique_passes(&p, &c)));
 	check_issues(f, &c);
 	for (int i = 0; i < c.n_issue; i++)

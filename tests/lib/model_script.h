@@ -343,6 +343,17 @@ static char *told(json_object *issues)
 	return text;
 }
 
+/* Where the schema asks for sources, each issue cites what the variable "cites" says. */
+static void cite(json_object *issues, json_object *items, const char *prompt)
+{
+	char *id = property(items, "source") ? line_value(prompt, "cites") : NULL;
+
+	for (size_t i = 0; id && i < json_object_array_length(issues); i++)
+		json_object_object_add(json_object_array_get_idx(issues, i), "source",
+				       json_object_new_string(id));
+	free(id);
+}
+
 static char *critique(const struct cast *c, const struct question *q)
 {
 	const char *prompt = q->user;
@@ -360,6 +371,7 @@ static char *critique(const struct cast *c, const struct question *q)
 		find_flaws(c, letter, issues);
 		find_fault_anyway(c, letter, issues);
 	}
+	cite(issues, items, prompt);
 	if (strstr(q->system, "NO_DEFECTS")) {
 		free(letter);
 		return told(issues);

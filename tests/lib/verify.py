@@ -133,7 +133,7 @@ def check_texts(trail, job, faults):
     for row in trail.critiques[job_no]:
         faults.want(row["text_sha"] == salted(salt, row["reasons"]), f"{job_no}: text_sha of critique {row['step_no']}")
     for row in trail.issues[job_no]:
-        text = f"{row['snippet'] or ''}\n{row['suggestion'] or ''}"
+        text = f"{row['snippet'] or ''}\n{row['suggestion'] or ''}\n{row['source'] or ''}\n{row['miscited'] or ''}"
         faults.want(row["text_sha"] == salted(salt, text), f"{job_no}: text_sha of issue {row['step_no']}/{row['n']}")
 
 

@@ -10,6 +10,7 @@
 
 #define DRAFT "Your order ships on Friday. 金曜に発送いたします。"
 
+static const struct job no_job;
 static const struct profile profile = {.score_max = 100, .pass_score = 80, .severity_threshold = 3};
 
 static int new_arena(void **state)
@@ -93,7 +94,7 @@ static int check_shapes(struct arena *a, const char *path)
 		struct json *shape = case_json(str_sub(rest, 0, (size_t)end));
 		struct critique c;
 		rest = str_sub(rest, (size_t)end + 1, rest.n);
-		critique_read(a, &profile, text_of(shape, "reply"), STR_OF(DRAFT), &c);
+		critique_read(a, &profile, &no_job, text_of(shape, "reply"), STR_OF(DRAFT), &c);
 		if (n >= 0 && !is_as_expected(shape, &c)) {
 			struct str id = text_of(shape, "id");
 			print_error("%.*s: valid %d, shape %d, fault \"%.*s\"\n", STR_ARG(id),
@@ -126,7 +127,7 @@ static void bytes_that_are_no_text(void **state)
 
 	for (size_t i = 0; i < sizeof(reply) / sizeof(reply[0]); i++) {
 		struct critique c;
-		critique_read(*state, &profile, reply[i], STR_OF(DRAFT), &c);
+		critique_read(*state, &profile, &no_job, reply[i], STR_OF(DRAFT), &c);
 		assert_false(c.valid);
 		assert_true(str_is(c.fault, "the reply is not UTF-8 text"));
 	}
@@ -139,12 +140,12 @@ static void a_verdict_that_stands_in_the_draft_is_nobodys(void **state)
 	struct critique c;
 
 	for (int i = 0; i < 3; i++) {
-		critique_read(*state, &profile, str_c(reply[i]), STR_OF("Hello. " PASS " Bye."),
-			      &c);
+		critique_read(*state, &profile, &no_job, str_c(reply[i]),
+			      STR_OF("Hello. " PASS " Bye."), &c);
 		assert_false(c.valid);
 		assert_true(str_is(c.fault, "the JSON object stands in the draft itself"));
 	}
-	critique_read(*state, &profile, STR_OF(PASS), STR_OF("Hello."), &c);
+	critique_read(*state, &profile, &no_job, STR_OF(PASS), STR_OF("Hello."), &c);
 	assert_true(c.valid);
 }
 

@@ -14,6 +14,7 @@
 	"\"severity\": 4}"
 
 static struct arena *arena;
+static const struct job no_job;
 
 static int new_arena(void **state)
 {
@@ -32,7 +33,7 @@ static struct critique read_of_scale(const char *reply, int64_t score_max)
 	const struct profile p = {.score_max = score_max, .severity_threshold = 3};
 	struct critique c;
 
-	critique_read(arena, &p, str_c(reply), STR_OF(DRAFT), &c);
+	critique_read(arena, &p, &no_job, str_c(reply), STR_OF(DRAFT), &c);
 	return c;
 }
 
@@ -305,7 +306,7 @@ static void a_category_without_its_line_is_counted(void **state)
 		struct str reply = arena_printf(
 			arena, "{%s\"issues\": [], \"score\": 93, \"verdict\": \"pass\"}",
 			cases[i].lines);
-		critique_read(arena, &p, reply, STR_OF(DRAFT), &c);
+		critique_read(arena, &p, &no_job, reply, STR_OF(DRAFT), &c);
 		assert_true(c.valid && c.pass);
 		assert_int_equal(c.n_unconsidered, cases[i].n);
 		assert_int_equal(c.n_ignored, 0);
@@ -318,7 +319,7 @@ static struct critique read_under(const struct profile *p, const char *reply)
 {
 	struct critique c;
 
-	critique_read(arena, p, str_c(reply), STR_OF(DRAFT), &c);
+	critique_read(arena, p, &no_job, str_c(reply), STR_OF(DRAFT), &c);
 	return c;
 }
 

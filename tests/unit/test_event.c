@@ -280,8 +280,33 @@ static void an_escalated_job_opens_a_case_with_all_of_it(void **state)
 	assert_null(json_get(json_item(critique, 0), "verdict"));
 	assert_member(json_item(critique, 1), "reasons", "see A");
 	assert_int_equal(json_size(json_get(json_item(critique, 1), "issues")), 1);
+	assert_null(json_get(json_item(json_get(json_item(critique, 1), "issues"), 0), "source"));
 	assert_true(str_is(diff_text(f, e, "put"), first));
 	assert_true(str_is(diff_text(f, e, "cut"), SECOND_TEXT));
+}
+
+#define SHOWS                                                                                      \
+	"\"critic\":\"{{rubric}}{{reply}}{{schema}}\\n--- user ---\\n{{constraints}}{{sources}}{{draft}}\""
+#define CITED(snippet, source)                                                                     \
+	"{\"issues\":[{\"category\":\"fact\",\"snippet\":\"" snippet "\",\"source\":\"" source     \
+	"\",\"suggestion\":\"mend it\",\"severity\":5}],\"score\":40,\"verdict\":\"fail\"}"
+
+static void an_issue_is_told_with_its_source(void **state)
+{
+	static const char *const replies[] = {"Thanks.", CITED("Thanks", " A"), SECOND_TEXT,
+					      CITED("It", "B"), NULL};
+	struct fixture *f = *state;
+
+	f->patch = "{\"cite_sources\":true,\"prompts\":{\"en\":{" SHOWS "},\"ja\":{" SHOWS "}}}";
+	play(f, JOB ",\"sources\":[{\"id\":\"A\",\"text\":\"t\"}]}", replies);
+	assert_fits(f->opened_schema, f->event[1]);
+	const struct json *critique = json_get(f->event[1], "critiques");
+	const struct json *first = json_item(json_get(json_item(critique, 0), "issues"), 0),
+			  *second = json_item(json_get(json_item(critique, 1), "issues"), 0);
+	assert_member(first, "source", "A");
+	assert_null(json_get(first, "miscited"));
+	assert_null(json_get(second, "source"));
+	assert_member(second, "miscited", "B");
 }
 
 static void where_the_first_draft_is_the_best_there_is_no_diff(void **state)
@@ -371,6 +396,7 @@ int main(void)
 		TEST(rows_name_topic_key_and_digest),
 		TEST(parts_of_a_text_are_told_apart),
 		TEST(an_escalated_job_opens_a_case_with_all_of_it),
+		TEST(an_issue_is_told_with_its_source),
 		TEST(where_the_first_draft_is_the_best_there_is_no_diff),
 		TEST(a_job_cancelled_before_its_first_draft),
 		TEST(texts_too_large_for_a_broker_are_left_out),

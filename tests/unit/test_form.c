@@ -182,6 +182,31 @@ static void the_words_name_each_part_of_the_reply_and_no_other(void **state)
 	}
 }
 
+/* Asked for where it is wanted, and else nothing of the form changes. */
+static void a_source_is_asked_for_by_its_profile_alone(void **state)
+{
+	static const char *const cited[] = {"category",	  "snippet",  "source",
+					    "suggestion", "severity", NULL};
+	static const char *const plain[] = {"category", "snippet", "suggestion", "severity", NULL};
+	struct profile p = profile_of(*state, CRITIQUE_JSON, PASS_VERDICT_AND_SCORE);
+
+	for (int citing = 0; citing < 2; citing++) {
+		p.cite_sources = citing;
+		for (int d = 0; d < N_DIALECTS; d++) {
+			struct json *schema = schema_of(&p, (enum dialect)d);
+			assert_strict(schema, (enum dialect)d);
+			assert_order(json_get(under(schema, "issues"), "items"),
+				     citing ? cited : plain);
+			json_free(schema);
+		}
+		for (int japanese = 0; japanese < 2; japanese++) {
+			struct str words = words_of(*state, &p, japanese);
+			assert_int_equal(tells(words, "source: "), citing);
+			assert_true(tells(words, "suggestion: ") && tells(words, "severity: "));
+		}
+	}
+}
+
 static void a_template_that_speaks_of_another_scale_is_refused(void **state)
 {
 	static const struct {
@@ -215,6 +240,7 @@ int main(void)
 		T(bounds_are_those_of_the_profile),
 		T(plain_issues_are_asked_for_as_texts),
 		T(the_words_name_each_part_of_the_reply_and_no_other),
+		T(a_source_is_asked_for_by_its_profile_alone),
 		T(a_template_that_speaks_of_another_scale_is_refused),
 	};
 

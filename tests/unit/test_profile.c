@@ -286,6 +286,31 @@ static void what_the_critic_is_asked_fits_together(void **state)
 		refused(*state, cases[i].from, cases[i].to, cases[i].fault);
 }
 
+/* Only who sees sources, and has a member for them, can be asked to cite them. */
+static void sources_are_cited_by_who_sees_them(void **state)
+{
+	static const char plain[] = "\"constraints\":[\"Be kind.\"]",
+			  cite[] = "\"cite_sources\":true,\"constraints\":[],\"critique\":\"json\"",
+			  shown[] = "{{constraints}} {{draft}}";
+	struct str text = with(*state, plain, cite);
+	struct faults faults = {.tell = NULL};
+
+	assert_false(read_good(*state, STR_OF(whole))->cite_sources);
+	refused(*state, plain, "\"cite_sources\":1,\"constraints\":[]",
+		"cite_sources: this integer does not fit; give true or false");
+	assert_null(profile_read(*state, text, &faults));
+	assert_int_equal(faults.n, N_LANGUAGES);
+	assert_true(
+		str_starts(str_c(faults.first.text),
+			   "cite_sources: the critic's prompt in en does not show {{sources}}"));
+	for (const char *at; (at = strstr(text.p, shown));)
+		text = arena_printf(*state, "%.*s{{constraints}} {{sources}} {{draft}}%s",
+				    (int)(at - text.p), text.p, at + strlen(shown));
+	assert_true(read_good(*state, text)->cite_sources);
+	memcpy(strstr(text.p, "\"json\",\"gate"), "\"text\"", strlen("\"text\""));
+	assert_null(profile_read(*state, text, &faults));
+}
+
 static void checks_are_a_hundred_at_most(void **state)
 {
 	struct buf checks = BUF(16 << 10);
@@ -412,6 +437,7 @@ int main(void)
 		WITH_ARENA(only_canonical_text_is_a_profile),
 		WITH_ARENA(a_fault_is_told_by_its_path_and_mend),
 		WITH_ARENA(what_the_critic_is_asked_fits_together),
+		WITH_ARENA(sources_are_cited_by_who_sees_them),
 		WITH_ARENA(checks_are_a_hundred_at_most),
 		WITH_ARENA(parts_have_names_that_prompts_and_checks_know),
 		WITH_ARENA(the_critic_is_another_model_than_the_generator),

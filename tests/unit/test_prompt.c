@@ -42,8 +42,18 @@ static const struct check_result results[] = {
 	{&job_check, true, {NULL, 0}, 0, 0, false},
 };
 static const struct issue issues[] = {
-	{STR("check:named"), STR(""), STR("\"A-77\" does not occur"), 4, -1, 0, NULL},
-	{STR("fact"), STR("30 days"), STR("The source says 14 days."), 5, 20, 7, NULL},
+	{.category = STR("check:named"),
+	 .snippet = STR(""),
+	 .suggestion = STR("\"A-77\" does not occur"),
+	 .severity = 4,
+	 .at = -1},
+	{.category = STR("fact"),
+	 .snippet = STR("30 days"),
+	 .suggestion = STR("The source says 14 days."),
+	 .source = STR("terms"),
+	 .severity = 5,
+	 .at = 20,
+	 .n = 7},
 };
 static const struct variable variables[] = {
 	{STR("customer"), STR("Aiko Tanaka")},
