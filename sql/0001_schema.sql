@@ -149,7 +149,7 @@ create table job (
 	traceparent text,
 	profile     text not null,
 	profile_sha bytea not null,
-	stakes      text not null,
+	stakes      text not null,                     -- low normal high
 	not_after   timestamptz,
 	salt        bytea,                             -- 16 bytes; null once the person's texts are erased
 	cluster     text not null,
@@ -159,7 +159,8 @@ create table job (
 	worker_id   bigint not null,
 	at          timestamptz not null,
 	payload     bytea compression lz4,             -- the record's value as received
-	payload_sha bytea not null
+	payload_sha bytea not null,
+	stakes_by   text                               -- what set the stakes: job, profile, or the rule, as stakes_rules[0] VARIABLE
 ) partition by range (job_no);
 create index job_id on job (id);                   -- `draftmill show ID`
 
@@ -416,7 +417,7 @@ grant select on migration, worker, worker_lease, job_key, todo, strike, intake_m
 	critique, issue, outcome, outbox, outbox_sent, decision, dead_letter to draftmill_reader;
 -- All of job but the salt: who has it can try out guesses of an erased text.
 grant select (job_no, source, id, revision, batch, tenant, subject, tags, attributes, traceparent, profile, profile_sha, stakes,
-	not_after, cluster, topic, part, "offset", worker_id, at, payload, payload_sha) on job to draftmill_reader, draftmill_reviewer;
+	stakes_by, not_after, cluster, topic, part, "offset", worker_id, at, payload, payload_sha) on job to draftmill_reader, draftmill_reviewer;
 grant select on profile, step, draft, critique, issue, outcome, outbox, decision, stop_reason to draftmill_reviewer;
 grant insert on decision to draftmill_reviewer;
 

@@ -60,7 +60,7 @@ where i.n_intent > coalesce(r.n_reply, 0);
 -- One row a job, with its outcome if it has one. elapsed_ms runs from the record's reading to the end; model_ms is the part
 -- that model calls took, and own_ms the rest: waiting for slots, pauses before retries, the database, ourselves.
 create view v_job as
-select j.job_no, j.source, j.id, j.revision, j.batch, j.tenant, j.subject, j.profile, j.stakes, j.at as taken_at, o.at as ended_at,
+select j.job_no, j.source, j.id, j.revision, j.batch, j.tenant, j.subject, j.profile, j.stakes, j.stakes_by, j.at as taken_at, o.at as ended_at,
 	o.outcome, o.stop_reason, o.draft_no, o.score, o.n_iterations, o.n_calls, o.tokens_in, o.tokens_cached, o.tokens_out,
 	o.cost_micro_usd, o.active_ms, c.model_ms, e.elapsed_ms, greatest(e.elapsed_ms - c.model_ms, 0) as own_ms
 from job j

@@ -29,7 +29,7 @@ void preflight_broker(const struct settings *, struct faults *);
 /* Options that meet a fault of this librdkafka with some brokers: to be told, though with other brokers all is well. */
 void preflight_options(const struct settings *, struct faults *notes);
 
-/* What a profile is worth less for: mode reflect. */
+/* What a profile is worth less for: mode reflect; and a rule of stakes whose variable none of its sample jobs gives: mistyped, it never holds. */
 void preflight_profiles(const struct profiles *, struct faults *notes);
 
 /* Of each provider that a profile uses: the credential can be had, and a connection leads there, with its proxy, TLS and certificate.

@@ -39,8 +39,9 @@ struct job {
 	const struct source *sources;
 	int n_source;
 	struct limits limits; /* 0 = the profile's; after job_bind() the effective ones */
-	enum stakes stakes;   /* after job_bind() the higher of job and profile */
+	enum stakes stakes;   /* after job_bind() the highest of job, profile and its rules */
 	bool has_stakes;
+	struct str stakes_by;		   /* after job_bind(): what set them, see core/stakes.h */
 	int64_t not_after_ms;		   /* Unix time; 0 = none */
 	struct str batch, tenant, subject; /* absent = none */
 	struct str tag[JOB_TAGS_MAX];
@@ -60,7 +61,7 @@ enum dead_reason job_read_stored(struct arena *a, const struct job_row *,
 				 const struct schema *job_schema, struct job *out,
 				 struct err *err) MUST_CHECK;
 
-/* Joins the job with its profile: effective limits, stakes. DEAD_limits_loosened if the job asks for more than the profile gives,
+/* Joins the job with its profile: effective limits, stakes (core/stakes.h). DEAD_limits_loosened if the job asks for more than the profile gives,
  * DEAD_out_of_range if a check of its own has the name of one of the profile's or looks at a field that it has not, DEAD_missing_field if a hard must_include of the
  * profile names a variable that the job gives no value. */
 enum dead_reason job_bind(struct job *, const struct profile *, struct err *err) MUST_CHECK;

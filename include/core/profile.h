@@ -34,7 +34,8 @@ enum critique_kind { CRITIQUE_JSON, CRITIQUE_PLAIN_ISSUES, CRITIQUE_TEXT };
 /* What passes, besides green checks: no actionable issue, a verdict and a score that say so; or no actionable issue alone. */
 enum pass_rule { PASS_VERDICT_AND_SCORE, PASS_NO_ACTIONABLE_ISSUES };
 /* By the values of their enums; NULL at the end. max_tokens_names: what max_tokens_field may be. */
-extern const char *const sampling_names[], *const schema_mode_names[], *const max_tokens_names[];
+extern const char *const stakes_names[], *const sampling_names[], *const schema_mode_names[],
+									  *const max_tokens_names[];
 const char *role_name(enum role);
 const char *stakes_name(enum stakes);
 const char *language_name(enum language); /* "en" "ja" */
@@ -44,8 +45,9 @@ struct price {		       /* micro-USD per million tokens = micro-micro-USD a token
 	int64_t in, cached, out, cache_write;
 };
 
-struct wire; /* core/wire.h */
-struct tool; /* core/tool.h */
+struct wire;	    /* core/wire.h */
+struct tool;	    /* core/tool.h */
+struct stakes_rule; /* core/stakes.h */
 
 struct model {		     /* capability row */
 	struct str name;     /* the settings' key: models.NAME */
@@ -94,7 +96,9 @@ struct profile {
 	int64_t score_max;	    /* the critic's scale is 0..score_max: 10 or 100 */
 	bool gate;		    /* ask the generator for its confidence */
 	int64_t gate_permille;	    /* at or over it the gate opens */
-	enum stakes stakes;	    /* unless the job says higher */
+	enum stakes stakes;	    /* unless the job or a rule says higher */
+	const struct stakes_rule *stakes_rule;
+	int n_stakes_rule;
 	struct model model[N_ROLES];
 	int64_t output_tokens[N_ROLES]; /* first cap of a call, up to the model's */
 	int64_t role_ms

@@ -47,7 +47,7 @@ struct table {
 #define JOB_ROW(H, U, T) \
 	H(BIGINT, job_no) H(TEXT, source) H(TEXT, id) H(BIGINT, revision) \
 	H(TEXT, batch) H(TEXT, tenant) U(TEXT, subject) U(TEXT, tags) /* JSON array or NULL */ U(TEXT, attributes) \
-	H(TEXT, traceparent) H(TEXT, profile) H(SHA, profile_sha) H(TEXT, stakes) T(not_after) \
+	H(TEXT, traceparent) H(TEXT, profile) H(SHA, profile_sha) H(TEXT, stakes) H(TEXT, stakes_by) T(not_after) \
 	U(SALT, salt) /* goes with the texts when a person's are erased */ \
 	H(TEXT, cluster) H(TEXT, topic) H(INTEGER, part) H(BIGINT, offset) H(BIGINT, worker_id) T(at) \
 	U(BYTES, payload) /* the record's value as received */ H(SHA, payload_sha)

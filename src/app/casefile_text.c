@@ -19,6 +19,7 @@ static const char job_form[] = "*JOB {job_no}*\n"
 			       "[  subject     {subject}\n]"
 			       "  profile     {profile} {profile_sha.12}\n"
 			       "[  stakes      {stakes}\n]"
+			       "[  set by      {stakes_by}\n]"
 			       "[  not after   {not_after@}\n]"
 			       "  received    {at@} from " RECORD "\n";
 

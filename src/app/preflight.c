@@ -2,10 +2,14 @@
 
 #include "app/credential.h"
 #include "app/migrate.h"
+#include "app/sample.h"
 #include "app/sandbox.h"
+#include "app/suggest.h"
 #include "app/topics.h"
 #include "base/log.h"
+#include "core/job.h"
 #include "core/row.h"
+#include "core/stakes.h"
 
 enum { BROKER_TIMEOUT_MS = 5000 };
 
@@ -157,17 +161,62 @@ void preflight_broker(const struct settings *s, struct faults *faults)
 
 /* --- profiles --- */
 
+/* Whether a sample job gives the variable; the nearest that one gives is in @near. */
+static bool is_given(struct arena *a, const struct profiles *profiles, const struct sample *sample,
+		     int n, struct suggest *near)
+{
+	struct job job;
+	struct err err;
+
+	for (int i = 0; i < n; i++) {
+		if (job_read(a, &(struct record){.value = sample[i].job},
+			     profiles_job_schema(profiles), &job, &err) != DEAD_NONE)
+			continue;
+		if (job_variable(&job, near->wanted).p)
+			return true;
+		for (int k = 0; k < job.n_variable; k++)
+			suggest_offer(near, job.variable[k].name);
+	}
+	return false;
+}
+
+/* A profile without samples, or with faulty ones, has nothing to compare with. */
+static void note_variables(const struct profiles *profiles, const struct profile *p,
+			   struct faults *notes)
+{
+	struct faults unread = {.tell = NULL};
+	struct arena *a = arena_new();
+	const struct sample *sample;
+	int n;
+
+	if (p->n_stakes_rule && samples_read(a, profiles, p, &sample, &n, &unread)) {
+		for (int i = 0; i < p->n_stakes_rule; i++) {
+			struct suggest near = {.wanted = p->stakes_rule[i].variable};
+			if (!is_given(a, profiles, sample, n, &near))
+				faults_add(notes, NULL,
+					   "profile %.*s: stakes_rules[%d].variable: no sample job "
+					   "gives \"%.*s\"; %s%.*s",
+					   STR_ARG(p->name), i, STR_ARG(near.wanted),
+					   near.best.p ? "did you mean " : "add one that does",
+					   STR_ARG(near.best));
+		}
+	}
+	arena_free(a);
+}
+
 void preflight_profiles(const struct profiles *profiles, struct faults *notes)
 {
 	const struct profile *p;
 
-	for (int i = 0; (p = profiles_at(profiles, i)); i++)
+	for (int i = 0; (p = profiles_at(profiles, i)); i++) {
 		if (p->mode == MODE_REFLECT)
 			faults_add(
 				notes, NULL,
 				"profile %.*s: in mode reflect the writer judges itself and "
 				"overlooks what it believes; another model as critic is worth more",
 				STR_ARG(p->name));
+		note_variables(profiles, p, notes);
+	}
 }
 
 /* --- tools --- */

@@ -65,6 +65,7 @@ static const struct profile_key keys[] = {
 	KEY("tools", MAPS, NULL),
 	{.key = "fields", .kind = TEXTS, .optional = true},
 	{.key = "cite_sources", .kind = PLAIN, .optional = true},
+	{.key = "stakes_rules", .kind = MAPS, .optional = true},
 	{.key = "limits", .kind = SECTION, .under = limits},
 	{.key = "output_tokens", .kind = SECTION, .under = output_tokens},
 	{.key = "role_ms", .kind = SECTION, .under = role_ms},

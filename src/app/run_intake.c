@@ -185,6 +185,7 @@ static void fill_job_row(struct run *r)
 				  .traceparent = job->traceparent,
 				  .profile = r->profile->name,
 				  .stakes = str_c(stakes_name(job->stakes)),
+				  .stakes_by = job->stakes_by,
 				  .not_after_ms = job->not_after_ms ? job->not_after_ms : ROW_NULL,
 				  .cluster = str_c(c->cluster),
 				  .topic = m->topic,

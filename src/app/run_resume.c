@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/stakes.h"
 
 struct replay {
 	struct run *run;
@@ -32,6 +33,7 @@ static void job_of_row(struct run *r, const struct job_row *row)
 	job->subject = arena_str(r->arena, row->subject);
 	job->traceparent = arena_str(r->arena, row->traceparent);
 	memcpy(job->salt, row->salt, SALT_BYTES);
+	stakes_stored(r->arena, job, row);
 	r->profile = p;
 	r->job = job;
 }
@@ -110,6 +112,7 @@ static enum status read_job(struct run *r, const struct orphan_job *o, struct er
 	if (job_read_stored(r->arena, row, profiles_job_schema(profiles), job, err) != DEAD_NONE ||
 	    job_bind(job, profile, err) != DEAD_NONE)
 		return ST_DIVERGED;
+	stakes_stored(r->arena, job, row);
 	r->job = job;
 	return find_models(r, err);
 }

@@ -294,6 +294,8 @@ static void write_opened(const struct ending *e, const uint8_t event_id[UUID_BYT
 
 	json_open(&o, NULL, '{');
 	put_head(&o, e, "opened", event_id);
+	json_put_str(&o, "stakes", str_c(stakes_name(e->job->stakes)));
+	put_some(&o, "stakes_by", e->job->stakes_by);
 	if (with_texts)
 		put_request(&o, e);
 	put_drafts(&o, h, with_texts);

@@ -1,6 +1,7 @@
 #include "core/job.h"
 
 #include "base/clock.h"
+#include "core/stakes.h"
 
 #include <inttypes.h>
 
@@ -278,8 +279,7 @@ enum dead_reason job_bind(struct job *job, const struct profile *profile, struct
 	    !bind_limit("micro_usd", &own->micro_usd, allowed->micro_usd, err) ||
 	    !bind_limit("active_ms", &own->active_ms, allowed->active_ms, err))
 		return DEAD_limits_loosened;
-	if (job->stakes < profile->stakes || !job->has_stakes)
-		job->stakes = profile->stakes;
+	stakes_settle(job, profile);
 	return variable_missing(job, profile, err);
 }
 

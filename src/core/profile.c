@@ -1,6 +1,7 @@
 #include "core/profile.h"
 
 #include "core/prompt.h"
+#include "core/stakes.h"
 #include "core/tool.h"
 #include "core/wire.h"
 #include "member.h"
@@ -17,7 +18,7 @@ static const char *const mode_names[] = {"oneshot", "critic_refiner", "reflect",
 static const char *const critique_names[] = {"json", "plain_issues", "text", NULL};
 static const char *const pass_names[] = {"verdict_and_score", "no_actionable_issues", NULL};
 static const char *const role_names[] = {"generator", "critic", "refiner", "tool", NULL};
-static const char *const stakes_names[] = {"low", "normal", "high", NULL};
+const char *const stakes_names[] = {"low", "normal", "high", NULL};
 static const char *const language_names[] = {"en", "ja", NULL};
 const char *const sampling_names[] = {"send", "omit", "reject", NULL};
 const char *const schema_mode_names[] = {"json_schema", "json_object", "openapi", "none", NULL};
@@ -98,7 +99,7 @@ static const struct member profile_fields[] = {
 	INT(profile, severity_threshold, 1, 5),
 	FIELD(INTEGER, "gate_permille", AT(profile, gate_permille), RANGE(0, 1000), .nullable = true),
 	ALONE("categories"), ALONE("checks"), ALONE("cite_sources"), ALONE("constraints"), ALONE("fields"), ALONE("iterations_over_3"), ALONE("limits"),
-	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("role_ms"), ALONE("tools"), ALONE("version"),
+	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("role_ms"), ALONE("stakes_rules"), ALONE("tools"), ALONE("version"),
 	{.key = NULL},
 };
 static const struct member role_fields[] = {ALONE("generator"), ALONE("critic"), ALONE("refiner"), {.key = NULL}};
@@ -277,6 +278,8 @@ static void read_all(const struct reader *r, const struct json *o, struct profil
 	if (json_get(o, "fields"))
 		out->field = member_texts(r, o, "fields", 1, &out->n_field);
 	read_checks(r, o, out);
+	out->stakes_rule = stakes_rules_read(r->a, json_get(o, "stakes_rules"), &out->n_stakes_rule,
+					     r->faults);
 	out->tool = tools_read(r->a, json_get(o, "tools"), &out->n_tool, r->faults);
 	if (r->faults->n == n_before)
 		profile_check_fields(r, out);

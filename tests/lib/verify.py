@@ -43,7 +43,7 @@ def salted(salt, text):
 
 # What enters the chain, in this order. Texts of persons do not: their salted hashes do.
 HASHED = {
-    "job": "job_no source id revision batch tenant traceparent profile profile_sha stakes not_after cluster topic part offset "
+    "job": "job_no source id revision batch tenant traceparent profile profile_sha stakes stakes_by not_after cluster topic part offset "
            "worker_id at payload_sha",
     "step": "job_no step_no fact call_no worker_id at active_ms stop lost n_maybe_billed intents role model_asked model request_id "
             "class finish_reason http_status headers whole tokens_in tokens_cached tokens_out cost_micro_usd latency_ms n_kept n_reverted rejected reply_sha "
