@@ -31,6 +31,11 @@ where d.from_draft_no is not null
 	and not exists (select from draft f where f.job_no = d.job_no and f.draft_no = d.from_draft_no and f.n_failed > 0);
 select 'I4' as invariant, job_no, 'n_issue of step ' || step_no || ' is not the number of its issues' as breach from critique c
 where valid and n_issue <> (select count(*) from issue i where i.job_no = c.job_no and i.step_no = c.step_no);
+select 'I4' as invariant, i.job_no, 'an issue of step ' || step_no || ' cites a source that the job has not, or is also miscited' as breach
+from issue i join job j using (job_no)
+cross join lateral (select ltrim(convert_from(j.payload, 'UTF8'), chr(65279))::json as m) x
+where i.source is not null and j.payload is not null and (i.miscited is not null or not exists (
+	select from json_array_elements(coalesce(m -> 'sources', m -> 'data' -> 'sources')) s where s ->> 'id' = i.source));
 select 'I4' as invariant, c.job_no, 'more critiques that count than iterations allowed' as breach
 from critique c join job j using (job_no) join profile p using (profile_sha)
 where c.valid group by c.job_no, p.body
@@ -64,6 +69,8 @@ group by event_id having count(*) > 1;
 select 'I8' as invariant, o.job_no, 'shipped with a red hard check, or without its draft' as breach from outcome o
 left join draft d using (job_no, draft_no)
 where o.outcome in ('passed', 'direct') and d.n_hard_failed is distinct from 0;
+select 'I8' as invariant, o.job_no, 'shipped with high stakes' as breach from outcome o join job j using (job_no)
+where o.outcome in ('passed', 'direct') and j.stakes = 'high';
 select 'I8' as invariant, o.job_no, 'passed without a critique that says so' as breach
 from outcome o join job j using (job_no) join profile p using (profile_sha)
 left join lateral (select * from critique c where c.job_no = o.job_no and c.draft_no = o.draft_no

@@ -55,7 +55,7 @@ struct stakes_rule {
 const struct stakes_rule *stakes_rules_read(struct arena *, const struct json *array, int *n,
 					    struct faults *);
 
-/* Sets stakes and stakes_by of a job just read. The rules of one job take at most 2 ms together. */
+/* Sets stakes and stakes_by of a job just read. All rules together take some 5 ms at the worst. */
 void stakes_settle(struct job *, const struct profile *);
 
 /* As they were settled when it came, whatever would be settled today. */

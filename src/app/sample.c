@@ -203,6 +203,7 @@ struct sample_game {
 	struct arena *a;
 	const struct profile *profile;
 	const struct sample *sample;
+	const struct job *job;
 	struct loop *loop;
 	struct loop_output out;
 	int n_used; /* replies */
@@ -278,6 +279,9 @@ static void tell_reasons(struct sample_game *g)
 {
 	const struct history *h = loop_history(g->loop);
 
+	if (g->job->stakes == STAKES_HIGH)
+		buf_printf(g->difference, "; the stakes are high by %.*s",
+			   STR_ARG(g->job->stakes_by));
 	if (h->n_draft)
 		tell_red_checks(g, &h->draft[h->n_draft - 1]);
 	if (h->n_critique && h->critique[h->n_critique - 1].fault.p)
@@ -354,6 +358,7 @@ bool sample_play(const struct profiles *profiles, const struct profile *profile,
 	    job_bind(&job, profile, &err) != DEAD_NONE) {
 		buf_puts(difference, err.text);
 	} else {
+		g.job = &job;
 		g.loop = loop_new(a, &job, profile);
 		if (play_through(&g))
 			compare(&g);

@@ -82,6 +82,13 @@ def test_an_issue_cites_a_source_of_the_job_or_counts_against_its_critic(stack):
     assert issues and all(issue["miscited"] == "style-guide" and "source" not in issue for issue in issues)
 
 
+def test_a_citation_is_told_as_it_comes(stack):
+    for cites, words in ("house-rules", ", source house-rules: "), ("guide", ", citing guide, which is no source of the job: "):
+        one = job("tried", "tone", {"cites": cites}, sources=[RULES])
+        told = stack.draftmill("try", "--config", stack.config, "--profile", "citing", "-", input=json.dumps({**one, "profile": "citing"}))
+        assert f'    4 tone{words}"You should have' in told.stdout
+
+
 def test_what_a_verdict_of_ones_own_is_worth_is_said(stack):
     note, = json.loads(stack.draftmill("check", "config", "--config", stack.config, "--offline", "--json").stdout)["notes"]
     assert note.startswith("profile reflect: in mode reflect the writer judges itself")

@@ -97,6 +97,17 @@ def test_what_differs_is_named(run, edit, old, new, words):
     assert words in run("profile", "test", "customer-email", status=1)
 
 
+@pytest.mark.parametrize("old, new, words", [
+    ("cites: S2\n", "cites: S1\n", 'wrong-figure: the issues cite "S2", expected "S1"'),
+    ("outcome: escalated\n  stop_reason: high_stakes\n", "outcome: passed\n  stop_reason: no_issues\n",
+     "for-the-regulator: it ends escalated high_stakes, expected passed no_issues; the stakes are high by stakes_rules[0] audience"),
+    ("cites: no source\n", "cites: annual figures\n", 'cites-what-is-not-there: the issues cite "no source", expected "annual figures"'),
+])
+def test_another_citation_and_other_stakes_are_named(run, edit, old, new, words):
+    edit("document/expected.yaml", old, new)
+    assert words in run("profile", "test", "document", status=1)
+
+
 @pytest.mark.parametrize("file, old, new, words", [
     ("expected.yaml", "outcome: passed", "outcome: direct", "outcome: that of no_issues is passed"),
     ("expected.yaml", "stop_reason: no_issues", "stop_reason: fine", "stop_reason: give one of"),

@@ -173,7 +173,7 @@ def test_limits_of_a_worker_and_of_its_models_hold(stack):
 
 
 @pytest.mark.parametrize("table, column, value", [
-    ("job", "stakes", "'low'"), ("job", "payload", "'{}'"), ("step", "cost_micro_usd", "cost_micro_usd + 1"), ("step", "reply", "reply || ' '"),
+    ("job", "stakes", "'low'"), ("job", "stakes_by", "'rule'"), ("job", "payload", "'{}'"), ("step", "cost_micro_usd", "cost_micro_usd + 1"), ("step", "reply", "reply || ' '"),
     ("draft", "body", "body || '.'"), ("draft", "checks", "'[]'"), ("critique", "score", "99"), ("critique", "reasons", "reasons || '.'"),
     ("issue", "severity", "1"), ("issue", "suggestion", "'nothing'"), ("outcome", "stop_reason", "'oneshot'"),
 ])

@@ -156,7 +156,7 @@ static void a_record_is_a_job_or_has_a_reason(struct fuzz *f)
 	FUZZ_TRUE(f, own->tokens >= 1 && own->tokens <= most->tokens);
 	FUZZ_TRUE(f, own->micro_usd >= 1 && own->micro_usd <= most->micro_usd);
 	FUZZ_TRUE(f, own->active_ms >= 1 && own->active_ms <= most->active_ms);
-	FUZZ_TRUE(f, job.stakes >= profile->stakes);
+	FUZZ_TRUE(f, job.stakes >= profile->stakes && job.stakes_by.n > 0);
 }
 
 /* ---- the schema that guards the door ---- */
@@ -207,7 +207,11 @@ int main(void)
 	struct err err;
 
 	kept = arena_new();
-	profile = case_profile(kept, case_file(kept, "tests/data/profile.json"));
+	profile = case_profile(
+		kept,
+		case_patch(kept, case_file(kept, "tests/data/profile.json"),
+			   STR_OF("{\"stakes_rules\":[{\"variable\":\"customer\",\"at_most\":3,"
+				  "\"stakes\":\"high\",\"absent\":\"normal\"}]}")));
 	if (schema_read(kept, case_file(kept, "config/schema/job.schema.json"), &schema, &err) !=
 	    ST_OK)
 		case_die("%s", err.text);

@@ -234,6 +234,7 @@ static void the_static_part_is_the_same_for_all_jobs(void **state)
 	struct prompt one, two;
 
 	load_shipped(a, &p);
+	p.cite_sources = true; /* ids are the job's */
 	again.again = true;
 	for (int role = 0; role < N_ROLES; role++) {
 		write_prompt(&one, &p, &job, (enum role)role, 0, &nothing);

@@ -114,6 +114,10 @@ static const char *broken(struct pg *pg)
 	return out;
 }
 
+#define PAYLOAD                                                                                    \
+	"update draftmill.job set payload = "                                                      \
+	"'{\"specversion\":\"1.0\",\"data\":{\"sources\":[{\"id\":\"S1\"}]}}'; "
+
 static void test_each_breach_is_found_by_its_invariant(void **state)
 {
 	static const struct {
@@ -127,6 +131,11 @@ static void test_each_breach_is_found_by_its_invariant(void **state)
 		{"delete from draftmill.critique where step_no = 2; update draftmill.draft set n_failed = 0",
 		 "I4 "},
 		{"delete from draftmill.issue", "I4 "},
+		{PAYLOAD "update draftmill.issue set source = 'S1'", ""},
+		{PAYLOAD "update draftmill.issue set source = 'S1', miscited = 's1'", "I4 "},
+		{PAYLOAD "update draftmill.issue set source = 'S2'", "I4 "},
+		{"update draftmill.job set payload = '{}'; update draftmill.issue set source = 'S1'",
+		 "I4 "},
 		{"update draftmill.profile set body = replace(body, ':2', ':1')", "I4 "},
 		{"update draftmill.step set worker_id = 2 where step_no = 3", "I5 "},
 		{"update draftmill.worker set died_at = '2026-11-30 12:00:09Z'", "I5 "},
@@ -136,6 +145,7 @@ static void test_each_breach_is_found_by_its_invariant(void **state)
 		 "I7 "},
 		{"delete from draftmill.todo; delete from draftmill.outbox", "I7 "},
 		{"update draftmill.draft set n_hard_failed = 1 where draft_no = 1", "I8 "},
+		{"update draftmill.job set stakes = 'high'", "I8 "},
 		{"update draftmill.critique set score = 79 where step_no = 4", "I8 "},
 		{"update draftmill.critique set verdict = 'fail' where step_no = 4", "I8 "},
 		{"update draftmill.critique set valid = false where step_no = 4", "I8 I9 "},
