@@ -97,6 +97,14 @@ def test_what_differs_is_named(run, edit, old, new, words):
     assert words in run("profile", "test", "customer-email", status=1)
 
 
+def test_who_sees_no_sources_is_not_asked_to_cite_them(run, edit, tmp_path):
+    shutil.copytree(f"{ROOT}/config/prompts", tmp_path / "prompts")
+    edit("en/critic-sources.txt", "{{sources}}\n", "", folder="prompts")
+    told = run("check", "config", "--offline", "--prompts.dir", str(tmp_path / "prompts"), status=78)
+    assert re.search(r"profiles/document\.yaml:\d+: cite_sources: the critic's prompt in en does not show \{\{sources\}\}; put it there", told)
+    assert "prompt in ja" not in told
+
+
 @pytest.mark.parametrize("old, new, words", [
     ("cites: S2\n", "cites: S1\n", 'wrong-figure: the issues cite "S2", expected "S1"'),
     ("outcome: escalated\n  stop_reason: high_stakes\n", "outcome: passed\n  stop_reason: no_issues\n",
