@@ -149,6 +149,7 @@ create table job (
 	traceparent text,
 	profile     text not null,
 	profile_sha bytea not null,
+	arm         text,                              -- of an A/B comparison, chosen by the hash of the id (core/arm.h); null: the profile has none
 	stakes      text not null,                     -- low normal high
 	not_after   timestamptz,
 	salt        bytea,                             -- 16 bytes; null once the person's texts are erased
@@ -169,6 +170,7 @@ create table step (
 	job_no         bigint,
 	step_no        int,
 	fact           text not null,                  -- started replied call_failed resumed stopped
+	profile_sha    bytea not null,                 -- the version of prompts, models and rules that it was made under: its job's, table profile
 	call_no        smallint,
 	worker_id      bigint not null,
 	at             timestamptz not null,
@@ -416,7 +418,7 @@ grant select on migration, stop_reason to draftmill_worker;
 grant select on migration, worker, worker_lease, job_key, todo, strike, intake_mark, stop_reason, profile, step, attempt, draft,
 	critique, issue, outcome, outbox, outbox_sent, decision, dead_letter to draftmill_reader;
 -- All of job but the salt: who has it can try out guesses of an erased text.
-grant select (job_no, source, id, revision, batch, tenant, subject, tags, attributes, traceparent, profile, profile_sha, stakes,
+grant select (job_no, source, id, revision, batch, tenant, subject, tags, attributes, traceparent, profile, profile_sha, arm, stakes,
 	stakes_by, not_after, cluster, topic, part, "offset", worker_id, at, payload, payload_sha) on job to draftmill_reader, draftmill_reviewer;
 grant select on profile, step, draft, critique, issue, outcome, outbox, decision, stop_reason to draftmill_reviewer;
 grant insert on decision to draftmill_reviewer;

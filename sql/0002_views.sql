@@ -5,7 +5,7 @@ set search_path = draftmill;
 
 -- One row a call that has its stored reply, or that the worker gave up.
 create view v_call as
-select s.job_no, j.batch, j.profile, s.call_no, s.step_no, s.fact, s.role, s.model_asked, s.model, s.class, s.finish_reason,
+select s.job_no, j.batch, j.profile, s.profile_sha, j.arm, s.call_no, s.step_no, s.fact, s.role, s.model_asked, s.model, s.class, s.finish_reason,
 	s.http_status, s.request_id, s.latency_ms, s.tokens_in, s.tokens_cached, s.tokens_out, s.cost_micro_usd, s.n_maybe_billed,
 	s.worker_id, s.at, s.n_kept, s.n_reverted, s.rejected
 from step s join job j using (job_no)
@@ -60,7 +60,8 @@ where i.n_intent > coalesce(r.n_reply, 0);
 -- One row a job, with its outcome if it has one. elapsed_ms runs from the record's reading to the end; model_ms is the part
 -- that model calls took, and own_ms the rest: waiting for slots, pauses before retries, the database, ourselves.
 create view v_job as
-select j.job_no, j.source, j.id, j.revision, j.batch, j.tenant, j.subject, j.profile, j.stakes, j.stakes_by, j.at as taken_at, o.at as ended_at,
+select j.job_no, j.source, j.id, j.revision, j.batch, j.tenant, j.subject, j.profile, j.profile_sha, j.arm, j.stakes, j.stakes_by,
+	j.at as taken_at, o.at as ended_at,
 	o.outcome, o.stop_reason, o.draft_no, o.score, o.n_iterations, o.n_calls, o.tokens_in, o.tokens_cached, o.tokens_out,
 	o.cost_micro_usd, o.active_ms, c.model_ms, e.elapsed_ms, greatest(e.elapsed_ms - c.model_ms, 0) as own_ms
 from job j
@@ -82,7 +83,48 @@ cross join lateral (
 	where d.job_no = j.job_no and d.draft_no = coalesce(o.draft_no, d.draft_no)
 	order by d.draft_no desc limit 1) last;
 
-grant select on v_call, v_critique, v_failure, v_intent, v_unanswered, v_job, v_violation to draftmill_reader, draftmill_worker;
+-- Where the true share lies that k of n show, with 95 % confidence, in permille: Wilson's score interval (Wilson 1927).
+create function share_interval(k bigint, n bigint, out low int, out high int) language sql immutable parallel safe as $$
+	select round(1000 * greatest(0, (centre - spread) / (1 + z * z / n)))::int,
+		round(1000 * least(1, (centre + spread) / (1 + z * z / n)))::int
+	from (select 1.959964::float8 as z) c
+	cross join lateral (select k / n::float8 + z * z / (2 * n) as centre,
+		z * sqrt(k / n::float8 * (1 - k / n::float8) / n + z * z / (4::float8 * n * n)) as spread) s
+	where n > 0
+$$;
+
+-- Arms of A/B comparisons side by side, of a batch or (null) of all jobs: a row for each version (profile_sha) of an arm, so that what
+-- was changed on the way is not mixed. Shares are of ended jobs, in permille with their intervals: delivered is passed or direct; a red
+-- check is one of the first draft (before), of the draft that the outcome names (after). Sums and p95_ms are of ended jobs, too.
+create function arms(of_batch text) returns table (profile text, arm text, profile_sha bytea, n_jobs bigint, n_open bigint, n_passed bigint,
+	n_direct bigint, n_escalated bigint, n_failed bigint, delivered_permille int, delivered_low int, delivered_high int, n_drafted bigint,
+	n_red_before bigint, n_red_after bigint, red_after_permille int, red_after_low int, red_after_high int, tokens_in bigint,
+	tokens_out bigint, cost_micro_usd bigint, cost_micro_usd_per_job bigint, p95_ms bigint) language sql stable as $$
+	select a.profile, a.arm, a.profile_sha, a.n_jobs, a.n_jobs - a.n_ended, a.n_passed, a.n_direct, a.n_escalated, a.n_failed,
+		1000 * (a.n_passed + a.n_direct) / nullif(a.n_ended, 0), d.low, d.high,
+		a.n_drafted, a.n_red_before, a.n_red_after, 1000 * a.n_red_after / nullif(a.n_drafted, 0), r.low, r.high,
+		a.tokens_in, a.tokens_out, a.cost_micro_usd, a.cost_micro_usd / nullif(a.n_ended, 0), a.p95_ms
+	from (
+		select j.profile, j.arm, j.profile_sha, count(*) as n_jobs, count(j.outcome) as n_ended,
+			count(*) filter (where j.outcome = 'passed') as n_passed, count(*) filter (where j.outcome = 'direct') as n_direct,
+			count(*) filter (where j.outcome = 'escalated') as n_escalated, count(*) filter (where j.outcome = 'failed') as n_failed,
+			count(v.job_no) filter (where j.outcome is not null) as n_drafted,
+			count(*) filter (where j.outcome is not null and v.first_n_failed > 0) as n_red_before,
+			count(*) filter (where j.outcome is not null and v.last_n_failed > 0) as n_red_after,
+			coalesce(sum(j.tokens_in), 0)::bigint as tokens_in, coalesce(sum(j.tokens_out), 0)::bigint as tokens_out,
+			coalesce(sum(j.cost_micro_usd), 0)::bigint as cost_micro_usd,
+			percentile_disc(0.95) within group (order by j.elapsed_ms) as p95_ms
+		from draftmill.v_job j left join draftmill.v_violation v using (job_no)
+		where j.arm is not null and (of_batch is null or j.batch = of_batch)
+		group by 1, 2, 3) a
+	left join lateral draftmill.share_interval(a.n_passed + a.n_direct, a.n_ended) d on true
+	left join lateral draftmill.share_interval(a.n_red_after, a.n_drafted) r on true
+$$;
+create view v_arm as select * from arms(null);
+
+revoke all on function share_interval(bigint, bigint), arms(text) from public;
+grant execute on function share_interval(bigint, bigint), arms(text) to draftmill_reader, draftmill_worker;
+grant select on v_call, v_critique, v_failure, v_intent, v_unanswered, v_job, v_violation, v_arm to draftmill_reader, draftmill_worker;
 grant select on v_call, v_job to draftmill_reviewer;
 
 reset search_path;

@@ -14,13 +14,18 @@ where not exists (select from job j where j.job_no = x.job_no);
 select 'I2' as invariant, j.job_no, 'job without its key' as breach from job j
 where not exists (select from job_key k where k.job_no = j.job_no and k.sha = j.payload_sha);
 
--- I3: no reply stored twice, step numbers from 0 without gaps
+-- I3: no reply stored twice, step numbers from 0 without gaps, one stored version
 select 'I3' as invariant, job_no, 'call ' || call_no || ' has two replies' as breach from step
 where call_no is not null group by job_no, call_no having count(*) > 1;
 select 'I3' as invariant, job_no, 'a gap in the steps' as breach from step
 group by job_no having count(*) <> max(step_no) + 1 or min(step_no) <> 0;
 select 'I3' as invariant, job_no, 'the first step is not `started`, or a later one is' as breach from step
 where (step_no = 0) <> (fact = 'started') and not (step_no = 0 and fact = 'stopped');
+
+select 'I3' as invariant, s.job_no, 'step ' || s.step_no || ' of another version than its job' as breach from step s
+join job j using (job_no) where s.profile_sha <> j.profile_sha;
+select 'I3' as invariant, j.job_no, 'its version is not stored' as breach from job j
+where not exists (select from profile p where p.profile_sha = j.profile_sha);
 
 -- I4: each critique judges a stored draft, each refined draft comes from one that had a red check or a critique
 select 'I4' as invariant, job_no, 'critique of a draft that is not there' as breach from critique c

@@ -1,5 +1,5 @@
 /*
- * app/profile_test.h - `draftmill profile test`: plays the sample jobs of profiles (app/sample.h) and tells what went otherwise than expected.
+ * app/profile_test.h - `draftmill profile test`: plays the sample jobs of profiles (app/sample.h), under each arm of those that have arms, and tells what went otherwise than expected.
  */
 #ifndef APP_PROFILE_TEST_H
 #define APP_PROFILE_TEST_H

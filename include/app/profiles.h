@@ -19,9 +19,16 @@ struct profiles *profiles_again(const struct settings *, struct faults *) MUST_C
 struct profiles *profiles_hold(struct profiles *); /* one holder more; returns them */
 void profiles_free(struct profiles *);		   /* one less, the last one frees; NULL is fine */
 
-/* NULL: there is none, and *err says so, with a suggestion. */
+/* Without its arms. NULL: there is none, and *err says so, with a suggestion. */
 const struct profile *profiles_named(const struct profiles *, struct str name, struct err *err);
-const struct profile *profiles_at(const struct profiles *, int i); /* NULL past the end */
+/* The one that a job of this id runs under: of a profile with arms its arm by core/arm.h, whose name goes to *arm; absent: it has none. */
+const struct profile *profiles_of_job(const struct profiles *, struct str name, struct str job_id,
+				      struct str *arm, struct err *err);
+/* All that jobs may run under, one after the other: each profile, or in its place its arms. NULL past the end. */
+const struct profile *profiles_at(const struct profiles *, int i);
+struct str profiles_arm_at(const struct profiles *, int i); /* absent: not an arm */
+/* From now on all jobs run under the arm of this name, where their profile has it. ST_INVALID: none has. */
+enum status profiles_take_arm(struct profiles *, struct str arm, struct err *err) MUST_CHECK;
 
 /* The profile of a stored job: one that is loaded, or read from its stored text and kept. ST_INVALID: this program cannot read it. */
 enum status profiles_pinned(struct profiles *, const uint8_t sha[SHA_BYTES], struct str json,

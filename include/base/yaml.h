@@ -28,6 +28,13 @@ enum status yaml_read(struct arena *a, const char *name, struct str text, const 
 
 const struct yaml *yaml_get(const struct yaml *map, const char *key); /* NULL: absent, or no map */
 
+/* @over put over @base, both maps: its members take the place of those of the same key, where both are maps by the same rule, and
+ * new ones come last. Lines stay those of their file. Lives in @a and shares what did not change. */
+const struct yaml *yaml_over(struct arena *a, const struct yaml *base, const struct yaml *over);
+
+/* The map without the members of these keys; NULL ends them. Likewise. */
+const struct yaml *yaml_without(struct arena *a, const struct yaml *map, const char *const *keys);
+
 /* libyaml's name and version, for `draftmill --version`. */
 void yaml_library(struct buf *out);
 

@@ -48,6 +48,11 @@ struct prompt_parts {		   /* what the roles see besides the job; all borrowed */
 /* ST_INVALID: *err names the variable and its line. */
 enum status prompt_check(struct str template_text, struct err *err) MUST_CHECK;
 
+/* The rubric is five lines, "5: .." to "1: ..", each with an example behind "Example: " or 例: by @language. ST_INVALID: *err names the line. It
+ * is one file a language for all profiles, prompts_dir/LANG/rubric.txt; a profile sets the severity_threshold on it, never its words. */
+enum status prompt_check_rubric(struct str rubric, enum language language,
+				struct err *err) MUST_CHECK;
+
 /* Fills *out, a PROMPT. A message left `full` is
  * over the maximum: it has lost a part and may not be sent. The profile's templates have passed prompt_check(). */
 void prompt_write(const struct profile *, const struct job *, enum role, int call_no,

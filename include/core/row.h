@@ -47,7 +47,8 @@ struct table {
 #define JOB_ROW(H, U, T) \
 	H(BIGINT, job_no) H(TEXT, source) H(TEXT, id) H(BIGINT, revision) \
 	H(TEXT, batch) H(TEXT, tenant) U(TEXT, subject) U(TEXT, tags) /* JSON array or NULL */ U(TEXT, attributes) \
-	H(TEXT, traceparent) H(TEXT, profile) H(SHA, profile_sha) H(TEXT, stakes) H(TEXT, stakes_by) T(not_after) \
+	H(TEXT, traceparent) H(TEXT, profile) H(SHA, profile_sha) \
+	H(TEXT, arm) /* see core/arm.h; NULL: the profile has none */ H(TEXT, stakes) H(TEXT, stakes_by) T(not_after) \
 	U(SALT, salt) /* goes with the texts when a person's are erased */ \
 	H(TEXT, cluster) H(TEXT, topic) H(INTEGER, part) H(BIGINT, offset) H(BIGINT, worker_id) T(at) \
 	U(BYTES, payload) /* the record's value as received */ H(SHA, payload_sha)
@@ -55,6 +56,7 @@ struct table {
 #define STEP_ROW(H, U, T) \
 	H(BIGINT, job_no) H(INTEGER, step_no) \
 	H(TEXT, fact) /* started replied call_failed resumed stopped */ \
+	H(SHA, profile_sha) /* the version that decided it: its job's */ \
 	H(SMALLINT, call_no) H(BIGINT, worker_id) T(at) H(BIGINT, active_ms) \
 	H(TEXT, stop) /* STOPPED: why */ \
 	H(SMALLINT, lost) /* RESUMED, STOPPED: lost attempts of the open calls, by number; a byte each, the first the lowest */ \

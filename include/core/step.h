@@ -114,11 +114,11 @@ struct history;
 /* The action of @out as one line, in @a. */
 struct str step_action(struct arena *a, const struct loop_output *out);
 
-/* Fills *rows from fact and output: digest, salted hashes, hash over @previous, and with a finish the outcome and its head.
+/* Fills *rows from fact and output: the profile's hash, digest, salted hashes, hash over @previous, and with a finish the outcome and its head.
  * @job_no, @worker_id: whose. @intents: bit mask over out->call. */
-void step_rows(struct arena *, const struct job *, const struct history *, const struct fact *,
-	       const struct loop_output *, int64_t job_no, int64_t worker_id, int64_t intents,
-	       const uint8_t previous[SHA_BYTES], struct step_rows *rows);
+void step_rows(struct arena *, const struct job *, const struct profile *, const struct history *,
+	       const struct fact *, const struct loop_output *, int64_t job_no, int64_t worker_id,
+	       int64_t intents, const uint8_t previous[SHA_BYTES], struct step_rows *rows);
 
 /* Replay: whether the stored row has the action and the digest that @out and its fact give today. ST_DIVERGED: *err says which. */
 enum status step_compare(struct arena *, const struct job *, const struct loop_output *,

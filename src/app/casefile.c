@@ -28,7 +28,7 @@ static const char case_sql[] =
 	"'job', (select row_to_json(x) from ( "
 	"  select job_no::text, source, id, revision, batch, tenant, subject, tags::json, profile, "
 	"    (select body::json ->> 'mode' from draftmill.profile p where p.profile_sha = job.profile_sha) as mode, "
-	"    encode(profile_sha, 'hex') as profile_sha, stakes, stakes_by, not_after, topic, part as partition, \"offset\", at, "
+	"    encode(profile_sha, 'hex') as profile_sha, arm, stakes, stakes_by, not_after, topic, part as partition, \"offset\", at, "
 	"    encode(payload_sha, 'hex') as payload_sha "
 	"  from draftmill.job where job_no = $1::bigint) x), "
 	"'request', (select case when p -> 'specversion' is null then p else p -> 'data' end from ( "

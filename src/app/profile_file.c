@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { JSON_BYTES_MAX = 4 << 20 };
+enum { JSON_BYTES_MAX = 4 << 20, ARM_NAME_BYTES_MAX = 40 };
 
 enum kind {
 	TEXT,
@@ -18,6 +18,7 @@ enum kind {
 	MODEL,	 /* the name of a model row, which takes its place */
 	SECTION, /* a map of the keys under it */
 	PROMPTS, /* a map of roles to the names of their files */
+	ARMS,	 /* no part of a profile: each makes one of its own */
 };
 
 /* The keys of a profile file; NULL at the end. */
@@ -71,6 +72,7 @@ static const struct profile_key keys[] = {
 	{.key = "role_ms", .kind = SECTION, .under = role_ms},
 	{.key = "models", .kind = SECTION, .under = models},
 	{.key = "prompts", .kind = PROMPTS, .under = prompts},
+	KEY("arms", ARMS, NULL),
 	END,
 };
 /* clang-format on */
@@ -82,13 +84,15 @@ struct reader {
 	const struct prompt_texts *texts;
 	const char *path;
 	const struct yaml *root;
+	struct str arm; /* whose profile this is; absent: the file's own */
 	struct json_out json;
 	bool is_whole; /* each value is in the JSON; an unknown key takes nothing from it */
 };
 
 static const char *place(const struct reader *r, int line)
 {
-	return arena_printf(r->a, "%s:%d", r->path, line).p;
+	return r->arm.p ? arena_printf(r->a, "%s:%d: arm %.*s", r->path, line, STR_ARG(r->arm)).p
+			: arena_printf(r->a, "%s:%d", r->path, line).p;
 }
 
 /* --- values --- */
@@ -159,7 +163,8 @@ static struct str read_prompt(struct arena *a, const struct settings *settings,
 		faults_add(faults, NULL, "%s", err.text);
 	else if (!text_is_utf8(text))
 		faults_add(faults, path, "it is not UTF-8; save it as such");
-	else if (strcmp(name, "rubric") != 0 && prompt_check(text, &err) != ST_OK)
+	else if ((strcmp(name, "rubric") == 0 ? prompt_check_rubric(text, language, &err)
+					      : prompt_check(text, &err)) != ST_OK)
 		faults_add(faults, path, "%s", err.text);
 	return text;
 }
@@ -231,11 +236,12 @@ static void put_key(struct reader *r, const struct profile_key *k, const struct 
 	static const enum yaml_kind kinds[] = {[TEXTS] = YAML_LIST,
 					       [MAPS] = YAML_LIST,
 					       [SECTION] = YAML_MAP,
-					       [PROMPTS] = YAML_MAP}; /* else scalars */
+					       [PROMPTS] = YAML_MAP,
+					       [ARMS] = YAML_LIST}; /* else scalars */
 	static const char *const wanted[] = {"a single value", "a list", "keys under it"};
 	const struct yaml none = {.kind = kinds[k->kind], .text = str_c(k->fallback)};
 
-	if (!y && k->optional)
+	if ((!y && k->optional) || k->kind == ARMS)
 		return;
 	if (y && y->kind != none.kind) {
 		faults_add(r->faults, place(r, y->line), "%s%s: give %s", path, k->key,
@@ -335,39 +341,125 @@ static const struct profile *resolve(struct reader *r, struct str text)
 	return profile;
 }
 
-const struct profile *profile_file_read(struct arena *a, const struct settings *settings,
-					const struct prompt_texts *texts, const char *name,
-					struct faults *faults)
+/* The profile that r->root says; NULL: faults were told. */
+static const struct profile *read_whole(struct reader *r, struct str stem)
 {
+	const struct profile *profile = NULL;
 	struct buf json = BUF(JSON_BYTES_MAX);
+
+	r->json = (struct json_out){.buf = &json};
+	put_profile(r, stem);
+	if (json.full)
+		faults_add(r->faults, place(r, 1),
+			   "with its prompts it is over 4 MiB; shorten them");
+	else if (r->is_whole)
+		profile = resolve(r, buf_view(&json));
+	buf_release(&json);
+	return profile;
+}
+
+/* --- arms --- */
+
+/* Its name and share, each arm's own. */
+static bool read_arm_head(const struct reader *r, const struct yaml *item,
+			  const struct profile_file *out, struct profile_arm *arm)
+{
+	const struct yaml *name = yaml_get(item, "name"), *share = yaml_get(item, "share"),
+			  *arms = yaml_get(item, "arms");
+	const int i = out->n_arm, n_before = r->faults->n;
+
+	*arm = (struct profile_arm){.name = name ? name->text : str_c(NULL)};
+	if (arm->name.n == 0 || arm->name.n > ARM_NAME_BYTES_MAX ||
+	    !str_only(arm->name, "abcdefghijklmnopqrstuvwxyz0123456789_-"))
+		faults_add(r->faults, place(r, name ? name->line : item->line),
+			   "arms[%d].name: give 1 to %d characters of a-z 0-9 - _", i,
+			   ARM_NAME_BYTES_MAX);
+	if (!share || !str_to_int(share->text, 1, ARM_SHARE_MAX, &arm->share))
+		faults_add(r->faults, place(r, share ? share->line : item->line),
+			   "arms[%d].share: give an integer from 1 to %d", i, ARM_SHARE_MAX);
+	if (arms)
+		faults_add(r->faults, place(r, arms->line), "arms[%d].arms: leave it out", i);
+	for (int k = 0; arm->name.p && k < i; k++)
+		if (str_eq(out->arm[k].name, arm->name))
+			faults_add(r->faults, place(r, name->line),
+				   "arms[%d].name: \"%.*s\" is taken; give each arm its own", i,
+				   STR_ARG(arm->name));
+	return r->faults->n == n_before;
+}
+
+/* Arms that are the same under two names would compare nothing. */
+static void refuse_equal(const struct reader *r, const struct yaml *item,
+			 const struct profile_file *out, const struct profile_arm *arm)
+{
+	for (int k = 0; k < out->n_arm; k++)
+		if (memcmp(out->arm[k].profile->sha, arm->profile->sha, SHA_BYTES) == 0)
+			faults_add(r->faults, place(r, item->line),
+				   "arms[%d]: it says the same as arm \"%.*s\"; let it differ, or "
+				   "leave it out",
+				   out->n_arm, STR_ARG(out->arm[k].name));
+}
+
+static void read_arms(const struct reader *file, struct str stem, struct profile_file *out)
+{
+	static const char *const head[] = {"name", "share", NULL};
+	const struct yaml *arms = yaml_get(file->root, "arms");
+	int n = 0;
+
+	for (const struct yaml *y = arms ? arms->child : NULL; y; y = y->next)
+		n += y->kind == YAML_MAP ? 1 : ARMS_MAX + 1;
+	if (arms && (arms->kind != YAML_LIST || n < 2 || n > ARMS_MAX)) {
+		faults_add(
+			file->faults, place(file, arms->line),
+			"arms: give a list of 2 to %d maps, each with name, share and the keys in "
+			"which it differs",
+			ARMS_MAX);
+		return;
+	}
+	for (const struct yaml *y = arms ? arms->child : NULL; y; y = y->next) {
+		struct profile_arm *arm = &out->arm[out->n_arm];
+		struct reader r = *file;
+
+		if (!read_arm_head(file, y, out, arm))
+			return;
+		r.arm = arm->name;
+		r.root = yaml_over(r.a, file->root, yaml_without(r.a, y, head));
+		if (!(arm->profile = read_whole(&r, stem)))
+			return;
+		refuse_equal(file, y, out, arm);
+		out->n_arm++;
+	}
+}
+
+bool profile_file_read(struct arena *a, const struct settings *settings,
+		       const struct prompt_texts *texts, const char *name, struct profile_file *out,
+		       struct faults *faults)
+{
+	const struct str stem = {name, strlen(name) - strlen(".yaml")};
+	const int n_before = faults->n;
 	struct reader r = {
 		.a = a,
 		.settings = settings,
 		.faults = faults,
 		.texts = texts,
 		.path = file_path(a, settings->profiles_dir, name),
-		.json = {.buf = &json},
 	};
-	const struct profile *profile = NULL;
 	struct str text;
 	struct err err;
 
+	*out = (struct profile_file){.profile = NULL};
 	if (file_read(a, r.path, &text, &err) != ST_OK ||
 	    yaml_read(a, r.path, text, &r.root, &err) != ST_OK) {
 		faults_add(faults, NULL, "%s", err.text);
-		return NULL;
+		return false;
 	}
 	if (r.root->kind != YAML_MAP) {
 		faults_add(faults, place(&r, r.root->line), "give keys, as `name:`");
-		return NULL;
+		return false;
 	}
-	put_profile(&r, (struct str){name, strlen(name) - strlen(".yaml")});
-	if (json.full)
-		faults_add(faults, place(&r, 1), "with its prompts it is over 4 MiB; shorten them");
-	else if (r.is_whole)
-		profile = resolve(&r, buf_view(&json));
-	buf_release(&json);
-	return profile;
+	out->profile = read_whole(&r, stem);
+	if (out->profile)
+		read_arms(&r, stem, out);
+	return out->profile && faults->n == n_before;
 }
 
 void prompt_texts_read(struct arena *a, const struct settings *settings, struct faults *faults,

@@ -18,8 +18,8 @@ struct profiles {
 	struct arena *a;
 	int n_hold;
 	const struct settings *settings;
-	const struct profile **loaded;
-	int n_loaded;
+	struct profile_file *file;
+	int n_file;
 	struct kept *kept;
 	const struct schema *job_schema;
 };
@@ -55,13 +55,10 @@ static void read_profiles(struct profiles *p, const struct settings *settings,
 	if (n == 0)
 		faults_add(faults, settings->profiles_dir,
 			   "there is no profile here; add one, NAME.yaml");
-	p->loaded = arena_array(p->a, const struct profile *, n);
-	for (int i = 0; i < n; i++) {
-		const struct profile *profile =
-			profile_file_read(p->a, settings, &texts, name[i], faults);
-		if (profile)
-			p->loaded[p->n_loaded++] = profile;
-	}
+	p->file = arena_array(p->a, struct profile_file, n);
+	for (int i = 0; i < n; i++)
+		p->n_file += profile_file_read(p->a, settings, &texts, name[i], &p->file[p->n_file],
+					       faults);
 }
 
 struct profiles *profiles_hold(struct profiles *p)
@@ -78,9 +75,11 @@ void profiles_free(struct profiles *p)
 
 static bool is_used(const struct profiles *p, const struct model *model)
 {
-	for (int i = 0; i < p->n_loaded; i++) {
+	const struct profile *profile;
+
+	for (int i = 0; (profile = profiles_at(p, i)); i++) {
 		for (int role = 0; role < N_ROLES; role++) {
-			if (str_eq(p->loaded[i]->model[role].name, model->name))
+			if (str_eq(profile->model[role].name, model->name))
 				return true;
 		}
 	}
@@ -133,35 +132,113 @@ struct profiles *profiles_again(const struct settings *old, struct faults *fault
 	return NULL;
 }
 
-const struct profile *profiles_named(const struct profiles *p, struct str name, struct err *err)
+static struct profile_file *file_named(const struct profiles *p, struct str name, struct err *err)
 {
 	struct suggest near = {.wanted = name};
 
-	for (int i = 0; i < p->n_loaded; i++) {
-		if (str_eq(p->loaded[i]->name, name))
-			return p->loaded[i];
-		suggest_offer(&near, p->loaded[i]->name);
+	for (int i = 0; i < p->n_file; i++) {
+		if (str_eq(p->file[i].profile->name, name))
+			return &p->file[i];
+		suggest_offer(&near, p->file[i].profile->name);
 	}
 	return ERR_SET(err, NULL, "there is none named \"%.*s\"%s%.*s%s", STR_ARG(name),
 		       near.best.p ? "; did you mean \"" : "", STR_ARG(near.best),
 		       near.best.p ? "\"?" : "");
 }
 
-const struct profile *profiles_at(const struct profiles *p, int i)
+const struct profile *profiles_named(const struct profiles *p, struct str name, struct err *err)
 {
-	return i < p->n_loaded ? p->loaded[i] : NULL;
+	const struct profile_file *f = file_named(p, name, err);
+
+	return f ? f->profile : NULL;
 }
 
+const struct profile *profiles_of_job(const struct profiles *p, struct str name, struct str job_id,
+				      struct str *arm, struct err *err)
+{
+	const struct profile_file *f = file_named(p, name, err);
+	int64_t share[ARMS_MAX];
+
+	*arm = str_c(NULL);
+	if (!f || f->n_arm == 0)
+		return f ? f->profile : NULL;
+	for (int i = 0; i < f->n_arm; i++)
+		share[i] = f->arm[i].share;
+	const struct profile_arm *own = &f->arm[arm_of(name, job_id, share, f->n_arm)];
+	*arm = own->name;
+	return own->profile;
+}
+
+/* The @i-th of all that jobs may run under; *arm NULL: the file's own profile. */
+static const struct profile_file *file_at(const struct profiles *p, int i,
+					  const struct profile_arm **arm)
+{
+	*arm = NULL;
+	for (const struct profile_file *f = p->file; f < p->file + p->n_file; f++) {
+		const int n = f->n_arm ? f->n_arm : 1;
+		if (i < n) {
+			*arm = f->n_arm ? &f->arm[i] : NULL;
+			return f;
+		}
+		i -= n;
+	}
+	return NULL;
+}
+
+const struct profile *profiles_at(const struct profiles *p, int i)
+{
+	const struct profile_arm *arm;
+	const struct profile_file *f = file_at(p, i, &arm);
+
+	return arm ? arm->profile : f ? f->profile : NULL;
+}
+
+struct str profiles_arm_at(const struct profiles *p, int i)
+{
+	const struct profile_arm *arm;
+
+	(void)file_at(p, i, &arm);
+	return arm ? arm->name : str_c(NULL);
+}
+
+enum status profiles_take_arm(struct profiles *p, struct str arm, struct err *err)
+{
+	struct suggest near = {.wanted = arm};
+	bool found = false;
+
+	for (struct profile_file *f = p->file; f < p->file + p->n_file; f++) {
+		int i = 0;
+		for (; i < f->n_arm && !str_eq(f->arm[i].name, arm); i++)
+			suggest_offer(&near, f->arm[i].name);
+		found = found || i < f->n_arm;
+		for (int k = 0; i < f->n_arm && k < f->n_arm; k++)
+			f->arm[k].share = k == i;
+	}
+	if (found)
+		return ST_OK;
+	return err_set(err, ST_INVALID, "no profile has an arm \"%.*s\"%s%.*s%s", STR_ARG(arm),
+		       near.best.p ? "; did you mean \"" : "", STR_ARG(near.best),
+		       near.best.p ? "\"?" : "");
+}
+
+static bool is_named(const struct profile *profile, const uint8_t sha[SHA_BYTES])
+{
+	return memcmp(profile->sha, sha, SHA_BYTES) == 0;
+}
+
+/* Also one whose file has arms by now. */
 static const struct profile *known(const struct profiles *p, const uint8_t sha[SHA_BYTES])
 {
-	for (int i = 0; i < p->n_loaded; i++) {
-		if (memcmp(p->loaded[i]->sha, sha, SHA_BYTES) == 0)
-			return p->loaded[i];
+	for (const struct profile_file *f = p->file; f < p->file + p->n_file; f++) {
+		if (is_named(f->profile, sha))
+			return f->profile;
+		for (int i = 0; i < f->n_arm; i++)
+			if (is_named(f->arm[i].profile, sha))
+				return f->arm[i].profile;
 	}
-	for (const struct kept *kept = p->kept; kept; kept = kept->next) {
-		if (memcmp(kept->profile->sha, sha, SHA_BYTES) == 0)
+	for (const struct kept *kept = p->kept; kept; kept = kept->next)
+		if (is_named(kept->profile, sha))
 			return kept->profile;
-	}
 	return NULL;
 }
 

@@ -11,7 +11,7 @@ static const char report_sql[] =
 	"'batch', $1::text, "
 	"'n_jobs', (select count(*) from j), "
 	"'n_open', (select count(*) from j where outcome is null), "
-	"'n_reflect', (select count(*) from o join draftmill.job using (job_no) where o.outcome = 'passed' and profile_sha in ( "
+	"'n_reflect', (select count(*) from o where o.outcome = 'passed' and profile_sha in ( "
 	"  select profile_sha from draftmill.profile where body::json ->> 'mode' = 'reflect')), "
 	"'outcomes', (select coalesce(json_agg(x order by rank, stop_reason), '[]') from ( "
 	"  select o.outcome, stop_reason, count(*) as n, min(rank) as rank "
@@ -57,6 +57,8 @@ static const char report_sql[] =
 	"'elapsed', (select row_to_json(x) from ( "
 	"  select count(*) as n, percentile_disc(0.5) within group (order by elapsed_ms) as p50_ms, "
 	"    percentile_disc(0.95) within group (order by elapsed_ms) as p95_ms from o) x), "
+	"'arms', (select coalesce(json_agg(x order by profile, arm, n_jobs desc), '[]') from ( "
+	"  select a.*, encode(profile_sha, 'hex') as version from draftmill.arms($1) a) x), "
 	"'own', (select row_to_json(x) from ( "
 	"  select count(*) as n, percentile_disc(0.5) within group (order by own_ms) as p50_ms, "
 	"    percentile_disc(0.95) within group (order by own_ms) as p95_ms from o) x))";
@@ -151,6 +153,28 @@ static void put_failures(struct page *p, const struct json *failures)
 	page_fill_each(p, failures, "  {model:-34}{n:12}  {class}\n");
 }
 
+/* Each arm's outcomes, then what they cost. */
+static void put_arms(struct page *p, const struct json *arms)
+{
+	if (!json_size(arms))
+		return;
+	page_fill(p, arms,
+		  "\n*ARMS                                *        jobs   delivered         95 %"
+		  "   red first    red last         95 %\n");
+	page_fill_each(
+		p, arms,
+		"  {profile:-18} {arm:-8} {version.6}"
+		"{n_jobs:12}{delivered_permille/1:12}{delivered_low/1:7}-{delivered_high/1:-5}"
+		"{n_red_before:12}{n_red_after:12}{red_after_low/1:7}-{red_after_high/1:-5}\n");
+	page_fill(p, arms,
+		  "\n*                                    *   tokens in         out   micro-USD"
+		  "   ... a job      p95 ms\n");
+	page_fill_each(
+		p, arms,
+		"  {profile:-18} {arm:-8} {version.6}"
+		"{tokens_in:12}{tokens_out:12}{cost_micro_usd:12}{cost_micro_usd_per_job:12}{p95_ms:12}\n");
+}
+
 void report_text(const struct json *report, struct page *p)
 {
 	bool of_all = json_kind(json_get(report, "batch")) != JSON_STRING;
@@ -166,6 +190,7 @@ void report_text(const struct json *report, struct page *p)
 		  "       calls      failed      p50 ms      p95 ms   micro-USD\n");
 	page_fill_each(p, json_get(report, "calls"), call_form);
 	put_failures(p, json_get(report, "failures"));
+	put_arms(p, json_get(report, "arms"));
 	page_fill(p, json_get(report, "elapsed"),
 		  "\n*TIME OF A JOB, intake to outcome    *        jobs      p50 ms      p95 ms\n"
 		  "  in all                            {n:12}{p50_ms:12}{p95_ms:12}\n");

@@ -127,7 +127,7 @@ static void make_rows(struct run *r, const struct history *h)
 	const int64_t intents = r->out.finished ? 0 : take_slots(r);
 
 	r->history = h;
-	step_rows(r->arena, r->job, h, &r->fact, &r->out, r->job_no,
+	step_rows(r->arena, r->job, r->profile, h, &r->fact, &r->out, r->job_no,
 		  trail_worker_id(r->runs->c.trail), intents, r->head, &r->rows);
 	if (r->out.finished)
 		drop_calls(r);

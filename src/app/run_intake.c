@@ -184,6 +184,7 @@ static void fill_job_row(struct run *r)
 				  .attributes = job->attributes,
 				  .traceparent = job->traceparent,
 				  .profile = r->profile->name,
+				  .arm = r->arm,
 				  .stakes = str_c(stakes_name(job->stakes)),
 				  .stakes_by = job->stakes_by,
 				  .not_after_ms = job->not_after_ms ? job->not_after_ms : ROW_NULL,
@@ -209,7 +210,7 @@ static enum dead_reason read_job(struct run *r, const struct record *m, struct e
 	reason = job_read(r->arena, m, profiles_job_schema(profiles), r->job, err);
 	if (reason != DEAD_NONE)
 		return reason;
-	r->profile = profiles_named(profiles, r->job->profile_name, err);
+	r->profile = profiles_of_job(profiles, r->job->profile_name, r->job->id, &r->arm, err);
 	if (!r->profile) {
 		err_at(err, "#/profile: ");
 		return DEAD_unknown_profile;

@@ -54,6 +54,7 @@ enum dead_reason submit_read_line(struct arena *a, const struct profiles *profil
 				  struct submit_line *out, struct err *err)
 {
 	struct job job;
+	struct str arm;
 
 	struct str made_id = content_id(a, line);
 	out->value = with_defaults(a, d, line, made_id);
@@ -61,7 +62,8 @@ enum dead_reason submit_read_line(struct arena *a, const struct profiles *profil
 					   profiles_job_schema(profiles), &job, err);
 	if (reason != DEAD_NONE)
 		return reason;
-	const struct profile *profile = profiles_named(profiles, job.profile_name, err);
+	const struct profile *profile =
+		profiles_of_job(profiles, job.profile_name, job.id, &arm, err);
 	if (!profile) {
 		err_at(err, "#/profile: ");
 		return DEAD_unknown_profile;

@@ -226,6 +226,49 @@ const struct yaml *yaml_get(const struct yaml *map, const char *key)
 	return NULL;
 }
 
+/* Adds a copy of @y behind *@link; gives the place of the one after it. */
+static const struct yaml **append(struct arena *a, const struct yaml **link, const struct yaml *y)
+{
+	struct yaml *copy = arena_array(a, struct yaml, 1);
+
+	*copy = *y;
+	copy->next = NULL;
+	*link = copy;
+	return &copy->next;
+}
+
+const struct yaml *yaml_over(struct arena *a, const struct yaml *base, const struct yaml *over)
+{
+	struct yaml *map = arena_array(a, struct yaml, 1);
+	const struct yaml **link = &map->child;
+
+	*map = *base;
+	map->child = NULL;
+	for (const struct yaml *y = base->child, *o; y; y = y->next) {
+		o = yaml_get(over, y->key.p);
+		if (o && o->kind == YAML_MAP && y->kind == YAML_MAP)
+			o = yaml_over(a, y, o);
+		link = append(a, link, o ? o : y);
+	}
+	for (const struct yaml *o = over->child; o; o = o->next)
+		if (!yaml_get(base, o->key.p))
+			link = append(a, link, o);
+	return map;
+}
+
+const struct yaml *yaml_without(struct arena *a, const struct yaml *map, const char *const *keys)
+{
+	struct yaml *rest = arena_array(a, struct yaml, 1);
+	const struct yaml **link = &rest->child;
+
+	*rest = *map;
+	rest->child = NULL;
+	for (const struct yaml *y = map->child; y; y = y->next)
+		if (str_among(y->key, keys) < 0)
+			link = append(a, link, y);
+	return rest;
+}
+
 void yaml_library(struct buf *out)
 {
 	buf_printf(out, "libyaml %s", yaml_get_version_string());

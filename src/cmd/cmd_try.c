@@ -42,7 +42,8 @@ static int open_and_try(const struct command *self, struct try_config *c)
 
 static int try(const struct command *self, const struct command_line *line)
 {
-	const char *profile = command_value(line, "profile"), *first = command_value(line, "first");
+	const char *profile = command_value(line, "profile"), *first = command_value(line, "first"),
+		   *arm = command_value(line, "arm");
 	struct try_config c = {
 		.settings = &line->settings,
 		.profile = str_c(profile),
@@ -63,11 +64,14 @@ static int try(const struct command *self, const struct command_line *line)
 	if (!c.profiles)
 		return EXIT_CONFIG;
 	int exit_status = EXIT_USAGE;
-	if (!profile || profiles_named(c.profiles, c.profile, &err)) {
-		exit_status = open_and_try(self, &c);
-	} else {
+	if (profile && !profiles_named(c.profiles, c.profile, &err)) {
 		err_at(&err, "--profile: ");
 		command_fail(self, exit_status, err.text);
+	} else if (arm && profiles_take_arm(c.profiles, str_c(arm), &err) != ST_OK) {
+		err_at(&err, "--arm: ");
+		command_fail(self, exit_status, err.text);
+	} else {
+		exit_status = open_and_try(self, &c);
 	}
 	profiles_free(c.profiles);
 	return exit_status;
@@ -75,6 +79,8 @@ static int try(const struct command *self, const struct command_line *line)
 
 static const struct option options[] = {
 	{"profile", "NAME", "for jobs that name none"},
+	{"arm", "NAME",
+	 "all jobs under this arm of their profile; else each under the one that its id gives"},
 	{"first", "N", "of a file of jobs: so many of them; else 10"},
 	{"format", "csv|jsonl",
 	 "a file of jobs; else by its name in .csv, .tsv or .jsonl; all others hold one job"},
@@ -84,7 +90,7 @@ static const struct option options[] = {
 
 const struct command try_command = {
 	.name = "try",
-	.usage = "[--profile NAME] [--first N] " JOB_FORM_USAGE " [FILE]",
+	.usage = "[--profile NAME] [--arm NAME] [--first N] " JOB_FORM_USAGE " [FILE]",
 	.summary =
 		"Runs a job, or the first ones of a file, without Kafka or database and prints each step; keeps nothing",
 	.option = options,

@@ -432,6 +432,29 @@ enum status prompt_check(struct str text, struct err *err)
 	return st == ST_OK ? check_part(text, user, true, err) : st;
 }
 
+enum status prompt_check_rubric(struct str rubric, enum language language, struct err *err)
+{
+	static const struct str examples[] = {
+		[LANG_EN] = STR("Example: "), [LANG_JA] = STR("例: ")};
+	enum { LINES = 5 };
+	struct str rest = str_trim(rubric);
+
+	for (int i = 1; i <= LINES; i++) {
+		const char begin[] = {(char)('0' + LINES + 1 - i), ':', ' ', '\0'};
+		int64_t end = str_find(rest, STR_OF("\n"), 0);
+		struct str line = str_sub(rest, 0, end < 0 ? rest.n : (size_t)end);
+		if (!str_starts(line, begin) || str_find(line, examples[language], 0) < 0 ||
+		    (end < 0) != (i == LINES))
+			return err_set(
+				err, ST_INVALID,
+				"line %d: the rubric is five lines, 5 to 1; give this one as "
+				"\"%s.. %.*s..\"",
+				i, begin, STR_ARG(examples[language]));
+		rest = str_sub(rest, end < 0 ? rest.n : (size_t)end + 1, rest.n);
+	}
+	return ST_OK;
+}
+
 static void render(struct rendering *r, struct str text)
 {
 	struct str before, name;

@@ -281,16 +281,17 @@ static const struct outcome_row *outcome_made(struct arena *a, const struct hist
 	return r;
 }
 
-void step_rows(struct arena *a, const struct job *job, const struct history *history,
-	       const struct fact *f, const struct loop_output *out, int64_t job_no,
-	       int64_t worker_id, int64_t intents, const uint8_t previous[SHA_BYTES],
-	       struct step_rows *rows)
+void step_rows(struct arena *a, const struct job *job, const struct profile *profile,
+	       const struct history *history, const struct fact *f, const struct loop_output *out,
+	       int64_t job_no, int64_t worker_id, int64_t intents,
+	       const uint8_t previous[SHA_BYTES], struct step_rows *rows)
 {
 	struct step_row *r = &rows->step;
 
 	*rows = what_was_made(a, job, job_no, out);
 	r->job_no = job_no;
 	r->step_no = out->step_no;
+	memcpy(r->profile_sha, profile->sha, SHA_BYTES);
 	r->worker_id = worker_id;
 	r->intents = intents;
 	r->action = out->action;

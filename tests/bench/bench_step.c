@@ -283,7 +283,7 @@ static void op_intake(struct arena *a, const void *args)
 	sha256(*(const struct str *)args, sha);
 	if (loop_step(loop, &started, &out) != ST_OK)
 		case_die("not started");
-	step_rows(a, job, loop_history(loop), &started, &out, 1, 1, 0, head, &rows);
+	step_rows(a, job, profile, loop_history(loop), &started, &out, 1, 1, 0, head, &rows);
 }
 
 static void bench_intake(struct arena *a)
@@ -423,7 +423,7 @@ static void play(const struct profile *profile, const struct job *job,
 		begin_ms = cpu_ms();
 		if (loop_step(loop, &f, &out) != ST_OK)
 			case_die("no step");
-		step_rows(a, job, loop_history(loop), &f, &out, 1, 1, 0, head, &rows);
+		step_rows(a, job, profile, loop_history(loop), &f, &out, 1, 1, 0, head, &rows);
 		keep_best(&t->step[i], begin_ms);
 		if (out.finished != (i == N_REPLIES - 1))
 			case_die("%s: %.*s", reply_name[i], STR_ARG(out.action));

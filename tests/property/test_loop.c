@@ -88,7 +88,7 @@ static enum status feed(struct game *g, struct loop *l, const struct fact *f,
 
 	if (status != ST_OK)
 		return status;
-	step_rows(g->a, g->job, loop_history(l), f, out, 1, 1, 0, head, &rows);
+	step_rows(g->a, g->job, g->profile, loop_history(l), f, out, 1, 1, 0, head, &rows);
 	memcpy(head, rows.step.hash, SHA_BYTES);
 	return ST_OK;
 }

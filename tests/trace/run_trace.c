@@ -130,7 +130,7 @@ static bool take(struct play *p, const struct fact *f, int line)
 
 	if (loop_step(p->loop, f, &p->out) != ST_OK)
 		return wrong(p, line, "the loop does not take this fact");
-	step_rows(p->a, p->job, loop_history(p->loop), f, &p->out, 7, 1, 0, previous,
+	step_rows(p->a, p->job, p->profile, loop_history(p->loop), f, &p->out, 7, 1, 0, previous,
 		  &p->rows[p->n_row++]);
 	return true;
 }

@@ -117,11 +117,11 @@ static void with_colours_changes_are_red_and_green_without_brackets(void **state
 	" \"offset\", worker_id, at, payload, payload_sha) values (" no ", '" source "', '" id                               \
 	"', 0, 'p', '\\x00', 'normal', '\\x01', 'c', 'jobs', 3, 8, 1, '2026-11-30 12:00:00.123Z', " payload                  \
 	", '\\x02');"
-#define STEP(job, no, fact, columns, values)                                                                             \
-	"insert into draftmill.step (job_no, step_no, fact, worker_id, at, active_ms, reply_sha, digest, hash, " columns \
-	")"                                                                                                              \
-	" values (" job ", " no ", '" fact "', 1, '2026-11-30 12:00:01Z', 0, '', '', '', " values                        \
-	");"
+#define STEP(job, no, fact, columns, values)                                                                                          \
+	"insert into draftmill.step (job_no, step_no, fact, worker_id, at, active_ms, reply_sha, digest, hash, profile_sha, " columns \
+	")"                                                                                                                           \
+	" values (" job ", " no ", '" fact                                                                                            \
+	"', 1, '2026-11-30 12:00:01Z', 0, '', '', '', '', " values ");"
 
 static const char rows[] =
 	"create table draftmill.months partition of draftmill.job default;"

@@ -108,7 +108,8 @@ static void play(struct fixture *f, const char *job_json, const char *const *rep
 	f->job = job;
 	while (!out.finished) {
 		assert_int_equal(loop_step(loop, &fact, &out), ST_OK);
-		step_rows(f->a, job, loop_history(loop), &fact, &out, 4711, 1, 0, head, &f->last);
+		step_rows(f->a, job, profile, loop_history(loop), &fact, &out, 4711, 1, 0, head,
+			  &f->last);
 		memcpy(head, f->last.step.hash, SHA_BYTES);
 		fact.type = *reply ? FACT_replied : FACT_stopped;
 		fact.call_no = *reply ? out.call[0].no : -1;

@@ -154,16 +154,16 @@ static void is_text(struct str s, const char *text)
 static const char WHOLE_JOB[] =
 	"insert into draftmill.profile values (" SHA("11") ", 'mail', '{\"name\":\"mail\"}');"
 	"insert into draftmill.job values (%1$lld, 'crm', 'メール-1', 3, 'b', null, 'taro', '[\"t\"]',"
-	" null, '00-1', 'mail', " SHA("11") ", 'low', '2026-12-01 00:00:00.25+00',"
+	" null, '00-1', 'mail', " SHA("11") ", 'b', 'low', '2026-12-01 00:00:00.25+00',"
 	" decode(repeat('22', 16), 'hex'), 'c', 'jobs', 4, 5000000000, 9,"
 	" '2026-11-30 12:00:00.123+00', '\\x7b00ff7d', " SHA("33") ");"
 	"insert into draftmill.step (job_no, step_no, fact, call_no, worker_id, at, active_ms,"
 	" n_maybe_billed, intents, role, http_status, whole, tokens_in, reply, reply_sha, action,"
-	" digest, hash) values"
+	" digest, hash, profile_sha) values"
 	" (%1$lld, 1, 'replied', 0, 9, '2026-11-30 12:00:01+00', 7, 2, 1, 'generator', 200, true, 12,"
-	" '\\x00', " SHA("44") ", 'call critic 1', " SHA("55") ", " SHA("66") "),"
+	" '\\x00', " SHA("44") ", 'call critic 1', " SHA("55") ", " SHA("66") ", " SHA("11") "),"
 	" (%1$lld, 0, 'started', null, 9, '2026-11-30 12:00:00+00', 0, null, 1, null, null, false, null,"
-	" null, " SHA("77") ", 'call generator 0', " SHA("88") ", " SHA("99") ");"
+	" null, " SHA("77") ", 'call generator 0', " SHA("88") ", " SHA("99") ", " SHA("11") ");"
 	"insert into draftmill.attempt values"
 	" (%1$lld, 0, 2, 9, '2026-11-30 12:00:03+00', 'server_error', 503, 80, '過負荷'),"
 	" (%1$lld, 0, 1, 9, '2026-11-30 12:00:02+00', 'waited', null, null, null);"
@@ -193,6 +193,7 @@ static void is_whole_step(const struct step_row *step)
 	is_text(step[1].action, "call critic 1");
 	is_filled(step[1].digest, 0x55, SHA_BYTES);
 	is_filled(step[1].hash, 0x66, SHA_BYTES);
+	is_filled(step[1].profile_sha, 0x11, SHA_BYTES);
 }
 
 static void is_whole_job(const struct orphan_job *o)
@@ -203,6 +204,7 @@ static void is_whole_job(const struct orphan_job *o)
 	assert_null(job->tenant.p);
 	is_text(job->tags, "[\"t\"]");
 	is_filled(job->profile_sha, 0x11, SHA_BYTES);
+	is_text(job->arm, "b");
 	is_text(o->profile_json, "{\"name\":\"mail\"}");
 	assert_int_equal(job->not_after_ms, NOON_MS + 12 * 3600 * 1000 + 250);
 	is_filled(job->salt, 0x22, SALT_BYTES);

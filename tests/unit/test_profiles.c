@@ -365,6 +365,112 @@ static void read_again_they_are_other_ones_and_the_old_live_while_held(void **st
 	assert_non_null(strstr(f.first.text, "note.yaml:8: pass_score"));
 }
 
+/* ---- arms ---- */
+
+#define ARMS "arms:\n  - {name: a, share: 50}\n  - {name: b, share: 50, pass_score: 90"
+
+static void an_arm_is_the_profile_with_its_keys_put_over(void **state)
+{
+	struct profiles *profiles = open_note(
+		"prompts: {critic: critic-sources}\noutput_tokens: {critic: 700, refiner: 800}\n" ARMS
+		", output_tokens: {critic: 900}, prompts: {critic: critic}}\n");
+	const struct profile *whole = profiles_named(profiles, STR_OF("note"), NULL),
+			     *first = profiles_at(profiles, 0), *second = profiles_at(profiles, 1);
+
+	assert_null(profiles_at(profiles, 2));
+	assert_true(str_is(profiles_arm_at(profiles, 0), "a"));
+	assert_true(str_is(profiles_arm_at(profiles, 1), "b"));
+	assert_memory_equal(first->sha, whole->sha, SHA_BYTES); /* it differs in nothing */
+	assert_memory_not_equal(second->sha, whole->sha, SHA_BYTES);
+	assert_true(str_is(second->name, "note"));
+	assert_int_equal(first->pass_score, 80);
+	assert_int_equal(second->pass_score, 90);
+	assert_int_equal(second->output_tokens[ROLE_CRITIC], 900);
+	assert_int_equal(second->output_tokens[ROLE_REFINER], 800);
+	assert_true(str_find(first->prompt[LANG_EN][ROLE_CRITIC], STR_OF("into its claims"), 0) >
+		    0);
+	assert_true(str_find(second->prompt[LANG_EN][ROLE_CRITIC], STR_OF("into its claims"), 0) <
+		    0);
+	profiles_free(profiles);
+}
+
+static void arms_change_no_version_of_what_they_leave(void **state)
+{
+	struct profiles *before = open_note("pass_score: 70\n");
+	struct profiles *after = open_note("pass_score: 70\n" ARMS "}\n");
+
+	assert_memory_equal(profiles_at(before, 0)->sha, profiles_at(after, 0)->sha, SHA_BYTES);
+	profiles_free(before);
+	profiles_free(after);
+}
+
+static void a_job_has_the_arm_of_its_id_each_time(void **state)
+{
+	struct profiles *profiles = open_note(ARMS "}\n"), *again = open_all();
+	int n[2] = {0};
+	struct str arm, same;
+	char id[32];
+
+	for (int i = 0; i < 1000; i++) {
+		snprintf(id, sizeof(id), "job-%d", i);
+		const struct profile *p =
+			profiles_of_job(profiles, STR_OF("note"), str_c(id), &arm, NULL);
+		const bool is_b = str_is(arm, "b");
+		assert_ptr_equal(p, profiles_at(profiles, is_b));
+		(void)profiles_of_job(again, STR_OF("note"), str_c(id), &same, NULL);
+		assert_true(str_eq(arm, same));
+		n[is_b]++;
+	}
+	assert_in_range(n[0], 440, 560); /* 4 standard deviations are 63 */
+	struct err err;
+	assert_int_equal(profiles_take_arm(profiles, STR_OF("b"), &err), ST_OK);
+	for (int i = 0; i < 50; i++) {
+		snprintf(id, sizeof(id), "job-%d", i);
+		(void)profiles_of_job(profiles, STR_OF("note"), str_c(id), &arm, NULL);
+		assert_true(str_is(arm, "b"));
+	}
+	assert_int_equal(profiles_take_arm(profiles, STR_OF("bb"), &err), ST_INVALID);
+	assert_string_equal(err.text, "no profile has an arm \"bb\"; did you mean \"b\"?");
+	profiles_free(profiles);
+	profiles_free(again);
+}
+
+static void faults_of_arms_have_line_and_mend(void **state)
+{
+	assert_fault("arms: {a: 50}\n", 8, "arms: give a list of 2 to 8 maps");
+	assert_fault("arms:\n  - {name: a, share: 1}\n", 9 - 1, "arms: give a list of 2 to 8 maps");
+	assert_fault("arms:\n  - {name: a, share: 1}\n  - b\n", 9 - 1, "arms: give a list of");
+	assert_fault("arms:\n  - {name: a, share: 0}\n  - {name: b, share: 1, pass_score: 1}\n", 9,
+		     "arms[0].share: give an integer from 1 to 1000000\n");
+	assert_fault("arms:\n  - {name: a}\n  - {name: b, share: 1, pass_score: 1}\n", 9,
+		     "arms[0].share: give an integer");
+	assert_fault("arms:\n  - {share: 1}\n  - {name: b, share: 1, pass_score: 1}\n", 9,
+		     "arms[0].name: give 1 to 40 characters of a-z 0-9 - _\n");
+	assert_fault("arms:\n  - {name: a, share: 1}\n  - {name: a, share: 1, pass_score: 1}\n", 10,
+		     "arms[1].name: \"a\" is taken; give each arm its own\n");
+	assert_fault("arms:\n  - {name: a, share: 1}\n  - {name: b, share: 1}\n", 10,
+		     "arms[1]: it says the same as arm \"a\"; let it differ, or leave it out\n");
+	assert_fault(ARMS ", pass_scor: 3}\n", 10,
+		     "arm b: pass_scor: unknown; did you mean pass_score\n");
+	assert_fault(ARMS ", arms: []}\n", 10, "arms[1].arms: leave it out\n");
+	assert_fault(ARMS ", models: {generator: critiquing}}\n", 4,
+		     "arm b: models.critic.id: the generator's model may not judge its own drafts");
+	assert_fault("stakes: hihg\n" ARMS "}\n", 8, "stakes: "); /* once, not for each arm */
+}
+
+/* ---- the rubric is nobody's to change ---- */
+
+static void no_key_of_a_profile_replaces_the_rubric(void **state)
+{
+	assert_fault("rubric: mine\n", 8, "rubric: unknown");
+	assert_fault("prompts: {rubric: critic}\n", 8, "prompts.rubric: unknown");
+	assert_fault(ARMS ", prompts: {rubric: critic}}\n", 10, "arm b: prompts.rubric: unknown");
+	write_note("prompts: {critic: generator}\n"); /* nor leaves it out */
+	assert_int_not_equal(count_faults(), 0);
+	assert_non_null(strstr(faults, "prompts.en.critic: {{rubric}} is not shown"));
+	assert_non_null(strstr(faults, "prompts.ja.critic: {{rubric}} is not shown"));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -386,6 +492,11 @@ int main(void)
 		TEST(missing_folders_and_prompts_are_named),
 		TEST(a_pinned_profile_outlives_its_file),
 		TEST(read_again_they_are_other_ones_and_the_old_live_while_held),
+		TEST(an_arm_is_the_profile_with_its_keys_put_over),
+		TEST(arms_change_no_version_of_what_they_leave),
+		TEST(a_job_has_the_arm_of_its_id_each_time),
+		TEST(faults_of_arms_have_line_and_mend),
+		TEST(no_key_of_a_profile_replaces_the_rubric),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -479,6 +479,39 @@ static void a_template_that_cannot_be_filled_in_is_refused(void **state)
 		ST_OK);
 }
 
+static void the_rubric_is_five_lines_with_an_example_each(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} bad[] = {
+		{"", "line 1: "},
+		{"5: a. Example: x\n4: b. Example: x\n3: c. Example: x\n2: d. Example: x",
+		 "line 4: "},
+		{"5: a. Example: x\n4: b.\n3: c. Example: x\n2: d. Example: x\n1: e. Example: x",
+		 "line 2: "},
+		{"5: a. Example: x\n3: b. Example: x\n4: c. Example: x\n2: d. Example: x\n1: e. "
+		 "Example: x",
+		 "line 2: "},
+		{"5: a. Example: x\n4: b. Example: x\n3: c. Example: x\n2: d. Example: x\n1: e. "
+		 "Example: x\n0: f. Example: x",
+		 "line 5: "},
+		{"5: a. 例: x\n4: b. Example: x\n3: c. Example: x\n2: d. Example: x\n1: e. Example: x",
+		 "line 1: "},
+	};
+	struct err err;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(prompt_check_rubric(str_c(bad[i].text), LANG_EN, &err),
+				 ST_INVALID);
+		assert_true(str_starts(str_c(err.text), bad[i].want));
+	}
+	assert_int_equal(
+		prompt_check_rubric(STR_OF("5: a. 例: x\n4: b. 例: x\n3: c. 例: x\n2: d. 例: "
+					   "x\n1: e. 例: x\n"),
+				    LANG_JA, &err),
+		ST_OK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -497,6 +530,7 @@ int main(void)
 		cmocka_unit_test(what_is_put_in_is_no_template),
 		cmocka_unit_test(a_prompt_over_the_maximum_is_full),
 		cmocka_unit_test(a_template_that_cannot_be_filled_in_is_refused),
+		cmocka_unit_test(the_rubric_is_five_lines_with_an_example_each),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,12 +20,12 @@ static const char JOB[] =
 	"\"severity_threshold\":3}');"
 	"create table n as select job_no_at(now()) as j;"
 	"insert into job_key select gen_random_uuid(), '\\x02', j from n;"
-	"insert into job (job_no, source, id, revision, batch, profile, profile_sha, stakes, salt, cluster,"
-	" topic, part, \"offset\", worker_id, at, payload_sha) select j, '', 'a', 0, 'b', 'p', '\\x01', 'low',"
+	"insert into job (job_no, source, id, revision, batch, profile, profile_sha, arm, stakes, salt, cluster,"
+	" topic, part, \"offset\", worker_id, at, payload_sha) select j, '', 'a', 0, 'b', 'p', '\\x01', 'arm', 'low',"
 	" '\\x00', 'c', 't', 0, 0, 1, '2026-11-30 12:00:00Z', '\\x02' from n;"
 	"insert into step (job_no, step_no, fact, call_no, worker_id, at, active_ms, intents, role, model,"
-	" cost_micro_usd, latency_ms, action, reply_sha, digest, hash)"
-	" select j, s.*, '', '', '' from n, (values"
+	" cost_micro_usd, latency_ms, action, reply_sha, digest, hash, profile_sha)"
+	" select j, s.*, '', '', '', '\\x01' from n, (values"
 	" (0, 'started', null::int, 1, timestamptz '2026-11-30 12:00:00Z', 0, 1, null, null, 0, null::int,"
 	"  'call generator 0'),"
 	" (1, 'replied', 0, 1, '2026-11-30 12:00:02Z', 0, 1, 'generator', 'g', 10, 1000, 'call critic 1'),"
@@ -73,10 +73,37 @@ static void test_the_views_count_what_was_written(void **state)
 	assert_int_equal(database_int("select last_draft_no from v_violation"), 1);
 }
 
+static void test_arms_stand_side_by_side(void **state)
+{
+	assert_int_equal(database_int("select count(*) from v_arm where profile = 'p' and "
+				      "arm = 'arm' and profile_sha = '\\x01'"),
+			 1);
+	assert_int_equal(database_int("select n_jobs * 100 + n_passed * 10 + n_open from v_arm"),
+			 110);
+	assert_int_equal(database_int("select n_red_before * 10 + n_red_after from v_arm"), 11);
+	assert_int_equal(database_int("select cost_micro_usd_per_job from v_arm"), 30);
+	assert_int_equal(database_int("select p95_ms from v_arm"), 10000);
+	assert_int_equal(database_int("select count(*) from arms('b')"), 1);
+	assert_int_equal(database_int("select count(*) from arms('c')"), 0);
+}
+
+/* The same as tests/model/figures.py gives. */
+static void test_the_interval_of_a_share_is_wilsons(void **state)
+{
+	assert_int_equal(database_int("select low * 10000 + high from share_interval(10, 10)"),
+			 722 * 10000 + 1000);
+	assert_int_equal(database_int("select low * 10000 + high from share_interval(9, 10)"),
+			 596 * 10000 + 982);
+	assert_int_equal(database_int("select low * 10000 + high from share_interval(50, 100)"),
+			 404 * 10000 + 596);
+	assert_int_equal(database_int("select low * 10000 + high from share_interval(0, 10)"), 278);
+	assert_int_equal(database_int("select count(low) from share_interval(0, 0)"), 0);
+}
+
 static void test_two_calls_of_one_action_have_an_intent_each(void **state)
 {
 	database_run(
-		"begin; insert into step select j, 9, 'resumed', null, 1, now(), 0, null, null, null, 2, null,"
+		"begin; insert into step select j, 9, 'resumed', '\\x01', null, 1, now(), 0, null, null, null, 2, null,"
 		" null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, '',"
 		" 'call critic 7, critic 8', '', '' from n");
 	assert_int_equal(database_int("select call_no from v_intent where step_no = 9"), 8);
@@ -179,7 +206,7 @@ static void test_requeue_makes_the_rows_that_the_trail_asks_for(void **state)
 {
 	database_run(
 		"begin; insert into job select j + 1, '', 'b', 0, null, null, null, null, null, null, 'p', '\\x01',"
-		" 'low', null, '\\x00', 'c', 't', 0, 1, 1, now(), '', '' from n;"
+		" null, 'low', null, '\\x00', 'c', 't', 0, 1, 1, now(), '', '' from n;"
 		"insert into outbox select j, 'sent', gen_random_uuid(), 'r', '', '', '' from n;"
 		"insert into outbox_sent select j, 'sent', 0, 0, now() from n;"
 		"create temp table before as select job_no, what from todo"
@@ -250,6 +277,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_views_count_what_was_written),
+		cmocka_unit_test(test_arms_stand_side_by_side),
+		cmocka_unit_test(test_the_interval_of_a_share_is_wilsons),
 		cmocka_unit_test(test_two_calls_of_one_action_have_an_intent_each),
 		cmocka_unit_test(test_each_breach_is_found_by_its_invariant),
 		cmocka_unit_test(test_requeue_makes_the_rows_that_the_trail_asks_for),

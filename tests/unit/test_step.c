@@ -61,7 +61,7 @@ static void write_draft(struct arena *a, const struct job *job, const struct pro
 				       .text = STR("Dear Ms Tanaka"),
 				       .usage = {.in = 1, .out = 1}}};
 	assert_int_equal(loop_step(loop, &fact, &out), ST_OK);
-	step_rows(a, job, loop_history(loop), &fact, &out, 1, 1, 0, previous, rows);
+	step_rows(a, job, profile, loop_history(loop), &fact, &out, 1, 1, 0, previous, rows);
 }
 
 static void the_results_of_all_checks_are_stored_whole(void **state)

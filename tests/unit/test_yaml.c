@@ -169,6 +169,32 @@ static void nesting_has_an_end(void **state)
 
 #define YAML_TEST(f) cmocka_unit_test_setup_teardown(f, new_arena, free_arena)
 
+static void one_map_is_put_over_another(void **state)
+{
+	static const char *const keys[] = {"e", "a", NULL};
+	const struct yaml *base = read_fine(*state, "a: 1\nb: {c: 2, d: 3}\ne: [1, 2]\n");
+	const struct yaml *over = read_fine(*state, "\n\nf: 4\nb: {d: 5, g: 6}\ne: [7]\n");
+	const struct yaml *map = yaml_over(*state, base, over), *b = yaml_get(map, "b");
+
+	assert_true(str_is(yaml_get(map, "a")->text, "1"));
+	assert_true(str_is(yaml_get(b, "c")->text, "2"));
+	assert_true(str_is(yaml_get(b, "d")->text, "5"));
+	assert_int_equal(yaml_get(b, "d")->line, 4);
+	assert_true(str_is(yaml_get(b, "g")->text, "6"));
+	assert_true(str_is(yaml_get(map, "e")->child->text, "7"));
+	assert_null(yaml_get(map, "e")->child->next);
+	assert_true(str_is(yaml_get(map, "f")->text, "4"));
+	assert_null(yaml_get(map, "f")->next);
+	assert_true(str_is(yaml_get(yaml_get(base, "b"), "d")->text, "3")); /* untouched */
+
+	const struct yaml *rest = yaml_without(*state, map, keys);
+	assert_null(yaml_get(rest, "a"));
+	assert_null(yaml_get(rest, "e"));
+	assert_ptr_equal(rest->child->child, b->child);
+	assert_true(str_is(rest->child->next->text, "4"));
+	assert_non_null(yaml_get(map, "a"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +207,7 @@ int main(void)
 		YAML_TEST(a_key_stands_once_in_a_map),
 		YAML_TEST(what_is_no_yaml_is_refused_by_line),
 		YAML_TEST(nesting_has_an_end),
+		YAML_TEST(one_map_is_put_over_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

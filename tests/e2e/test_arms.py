@@ -1,0 +1,133 @@
+"""An A/B comparison: which arm a job gets, that it keeps it whatever the settings become, and the arms side by side."""
+import hashlib
+import json
+import shutil
+import signal
+
+import pytest
+import verify
+from jobs import QUICK_GROUP, QUICK_MODEL, drain, ends, events, job, send, wait_ended
+from stack import ROOT, Stack, wait_until
+
+ARMS = """
+arms:
+  - {name: plain, share: 50}
+  - name: strict
+    share: 50
+    pass_score: 85
+    prompts: {critic: critic-sources}
+"""
+IDS = [f"mail-{i}" for i in range(24)]
+
+
+def arm_of(id):
+    """By the rule of include/core/arm.h, written anew."""
+    fields = b"".join(len(text).to_bytes(4, "big") + text for text in (b"draftmill/arm/1", b"customer-letter", id.encode()))
+    return ("plain", "strict")[int.from_bytes(hashlib.sha256(fields).digest()[:8], "big") % 100 >= 50]
+
+
+def profile_of(stack):
+    return f"{stack.folder}/config/profiles/customer-letter.yaml"
+
+
+def change(path, old, new):
+    with open(path) as file:
+        text = file.read()
+    assert text.count(old) == 1
+    with open(path, "w") as file:
+        file.write(text.replace(old, new))
+
+
+@pytest.fixture(scope="module")
+def stack():
+    with Stack() as stack:
+        stack.config = f"{stack.folder}/config/draftmill.yaml"
+        shutil.copytree(f"{ROOT}/config", f"{stack.folder}/config")
+        shutil.copytree(f"{ROOT}/sql", f"{stack.folder}/sql")
+        with open(profile_of(stack), "a") as file:
+            file.write(ARMS)
+        stack.settings.update(QUICK_GROUP, DRAFTMILL_WORKER_LEASE_MS="1000", DRAFTMILL_WORKER_STATE_DIR=f"{stack.folder}/state")
+        stack.start_pg()
+        stack.start_broker()
+        stack.start_model(**QUICK_MODEL)
+        stack.migrate()
+        jobs = [job(id, "tone" if i % 3 == 0 else "clean", batch="ab") for i, id in enumerate(IDS)]
+        send(stack, *jobs, *jobs[:5])  # some come twice
+        drain(stack, n=2)
+        yield stack
+
+
+def figures(stack, *words):
+    return json.loads(stack.draftmill("report", "--json", *words).stdout)["arms"]
+
+
+def test_a_job_has_the_arm_of_its_id(stack):
+    given = dict(stack.sql("SELECT id, arm FROM draftmill.job WHERE batch = 'ab'"))
+    assert given == {id: arm_of(id) for id in IDS} and set(given.values()) == {"plain", "strict"}
+    assert verify.everything(stack) == []
+
+
+def test_each_step_names_the_version_that_it_was_made_under(stack):
+    versions = dict(stack.sql("SELECT DISTINCT arm, encode(s.profile_sha, 'hex') FROM draftmill.step s JOIN draftmill.job USING (job_no) WHERE batch = 'ab'"))
+    assert len(set(versions.values())) == len(versions) == 2
+    for arm, sha in versions.items():
+        ((body,),) = stack.sql("SELECT body FROM draftmill.profile WHERE encode(profile_sha, 'hex') = %s", [sha])
+        assert hashlib.sha256(body.encode()).hexdigest() == sha
+        assert json.loads(body)["pass_score"] == (85 if arm == "strict" else 80)
+        assert ("apart into its claims" in json.loads(body)["prompts"]["en"]["critic"]) == (arm == "strict")
+
+
+def test_arms_stand_side_by_side(stack):
+    plain, strict = figures(stack, "--batch", "ab")
+    assert [(a["profile"], a["arm"], a["n_jobs"], a["n_passed"]) for a in (plain, strict)] == [
+        ("customer-letter", arm, sum(arm_of(id) == arm for id in IDS), sum(arm_of(id) == arm for id in IDS)) for arm in ("plain", "strict")]
+    assert plain["version"] != strict["version"]
+    for a in (plain, strict):
+        assert a["delivered_permille"] == a["delivered_high"] == 1000 > a["delivered_low"] > 600
+        assert a["tokens_in"] > a["tokens_out"] > 0 and a["cost_micro_usd_per_job"] > 0 and a["p95_ms"] > 0
+    assert sum(a["n_red_before"] for a in (plain, strict)) == stack.sql(
+        "SELECT count(*) FROM draftmill.v_violation WHERE batch = 'ab' AND first_n_failed > 0")[0][0]
+    text = stack.draftmill("report", "--batch", "ab").stdout
+    assert "ARMS" in text and f"customer-letter    strict   {strict['version'][:6]}" in text
+    assert f"arm         {arm_of('mail-0')}" in stack.draftmill("show", "mail-0").stdout
+    for role in ("draftmill_reader", "draftmill_worker"):
+        assert stack.sql("SELECT count(*) FROM draftmill.v_arm", role=role) == [(2,)]
+
+
+def test_a_job_taken_over_keeps_its_arm_and_version_though_the_settings_have_changed(stack):
+    """Its worker is killed; the arms' names change places and the critic's prompt is another before the next one starts."""
+    ids = [f"moved-{i}" for i in range(8)]
+    stack.model.control(latency_ms=4000)
+    worker = stack.start_worker()
+    send(stack, *(job(id, batch="moved") for id in ids))
+    wait_until(lambda: stack.model.stats()["in_flight"] == len(ids), 30, what="their first calls")
+    before = stack.sql("SELECT id, arm, profile_sha FROM draftmill.job WHERE batch = 'moved' ORDER BY id")
+    worker.kill()
+    path = profile_of(stack)
+    change(path, "name: plain", "name: was-plain")
+    change(path, "name: strict", "name: plain")
+    change(path, "name: was-plain", "name: strict")
+    change(f"{stack.folder}/config/prompts/en/critic.txt", "Judge the draft.", "Judge the draft with care.")
+    stack.model.control(latency_ms=-1)
+    worker = stack.start_worker()
+    assert set(wait_ended(stack, *ids).values()) == {("passed", "no_issues")}
+    send(stack, *(job(id, batch="moved") for id in ids))  # delivered again, under other settings: no second job, no other arm
+    send(stack, job("new", batch="moved"))
+    wait_ended(stack, "new")
+    assert stack.sql("SELECT id, arm, profile_sha FROM draftmill.job WHERE id LIKE 'moved-%%' ORDER BY id") == before
+    assert dict((id, arm) for id, arm, _ in before) == {id: arm_of(id) for id in ids}
+    assert stack.sql("SELECT count(*) FROM draftmill.step WHERE fact = 'resumed'")[0][0] == len(ids)
+    assert stack.sql("SELECT arm FROM draftmill.job WHERE id = 'new'") == [({"plain": "strict", "strict": "plain"}[arm_of("new")],)]
+    asked = {id for id in ids if any("with care" in json.dumps(call) for call in stack.model.ledger() if f"R-{id}" in json.dumps(call))}
+    assert not asked, "a resumed job was asked by a prompt that is not its own"
+    change(path, "share: 50\n    pass_score", "share: 0\n    pass_score")
+    worker.send(signal.SIGHUP)
+    wait_until(lambda: events(worker, "reload_refused"), what="the refusal")
+    assert "arms[1].share: give an integer from 1 to 1000000" in events(worker, "reload_refused")[-1]["why"]
+    worker.terminate()
+    assert verify.everything(stack, lost=True) == []
+
+
+def test_faults_are_told_with_place_and_mend(stack):
+    told = stack.draftmill("check", "config", "--offline", check=False).stdout
+    assert "customer-letter.yaml:" in told and "arms[1].share: give an integer from 1 to 1000000" in told
