@@ -82,6 +82,14 @@ def test_a_rule_that_changes_shows_in_the_samples_and_in_the_report(run, edit, t
     assert failed == ["en-competitor"] and "max_iterations" in suite.find("testcase/failure").text
 
 
+def test_each_arm_is_played(run, edit, tmp_path):
+    edit("customer-email.yaml", "pass_score: 80\n", "pass_score: 80\narms:\n  - {name: a, share: 1}\n  - {name: b, share: 1, pass_score: 93}\n")
+    told = run("profile", "test", "customer-email", "--junit", str(tmp_path / "report.xml"), status=1)
+    assert "customer-email/a: 10 of 10 as expected" in told and re.search(r"customer-email/b: [0-9] of 10 as expected", told)
+    suites = xml.etree.ElementTree.parse(tmp_path / "report.xml").getroot()
+    assert [suite.get("name") for suite in suites] == ["customer-email/a", "customer-email/b"]
+
+
 def test_a_red_check_is_told_with_what_is_wrong(run, edit):
     edit("customer-email.yaml", "    max: 300\n", "    max: 210\n")
     assert "check body-length: " in run("profile", "test", "customer-email", status=1)

@@ -43,9 +43,9 @@ def salted(salt, text):
 
 # What enters the chain, in this order. Texts of persons do not: their salted hashes do.
 HASHED = {
-    "job": "job_no source id revision batch tenant traceparent profile profile_sha stakes stakes_by not_after cluster topic part offset "
+    "job": "job_no source id revision batch tenant traceparent profile profile_sha arm stakes stakes_by not_after cluster topic part offset "
            "worker_id at payload_sha",
-    "step": "job_no step_no fact call_no worker_id at active_ms stop lost n_maybe_billed intents role model_asked model request_id "
+    "step": "job_no step_no fact profile_sha call_no worker_id at active_ms stop lost n_maybe_billed intents role model_asked model request_id "
             "class finish_reason http_status headers whole tokens_in tokens_cached tokens_out cost_micro_usd latency_ms n_kept n_reverted rejected reply_sha "
             "action digest",
     "draft": "job_no draft_no step_no from_draft_no body_sha checks_sha n_hard_failed n_failed changed_permille confidence_permille fields",
@@ -144,6 +144,7 @@ def check_chain(trail, job, faults):
     previous = row_digest("job", job)
     for number, step in enumerate(trail.steps[job_no]):
         faults.want(step["step_no"] == number, f"{job_no}: step {step['step_no']} in the place of {number}")
+        faults.want(step["profile_sha"] == job["profile_sha"], f"{job_no}: version of step {number}")
         faults.want(step["digest"] == made_digest(trail, job_no, number), f"{job_no}: digest of step {number}")
         faults.want(step["hash"] == row_digest("step", step, previous), f"{job_no}: hash of step {number}")
         previous = step["hash"]
