@@ -5,7 +5,7 @@
 -- Two kinds of table:
 --   the trail        written once, never changed: the workers have insert and select, nothing else
 --   the bookkeeping  changes all the time, and can be lost or rebuilt without losing a job
--- 20 tables; a new one needs another privilege, lifetime or cardinality than these have, else it is a column.
+-- 21 tables; a new one needs another privilege, lifetime or cardinality than these have, else it is a column.
 
 -- ---- roles ----
 -- draftmill_owner   owns everything, cannot log in
@@ -136,6 +136,15 @@ create table profile (
 	at          timestamptz not null default clock_timestamp()
 );
 
+-- What a version's critic read in its first 20 calls, in input tokens a call, however long those jobs are kept: growth is told against it
+-- (view v_critic_input). Small, so not partitioned.
+create table critic_baseline (
+	profile_sha bytea primary key,
+	n_call      smallint not null,                 -- 20, from that many calls on
+	tokens_in   bigint not null,                   -- mean of a call
+	at          timestamptz not null default clock_timestamp()
+);
+
 create table job (
 	job_no      bigint primary key,
 	source      text not null,
@@ -204,6 +213,8 @@ create table step (
 	primary key (job_no, step_no)
 ) partition by range (job_no);
 create unique index step_call on step (job_no, call_no) where call_no is not null; -- a call has one stored reply, ever
+
+create index step_critic on step (profile_sha, job_no, step_no) where role = 'critic'; -- first_critic_input()
 
 -- The intent to send a call again, or late. The first intent of a call stands in the step that opens it.
 create table attempt (
@@ -387,6 +398,27 @@ begin
 end $$;
 select ensure_months();
 
+-- ---- the critic's baseline ----
+-- Of a version, the mean input tokens of its first critic calls that told them: of n_call, at most 20.
+create function first_critic_input(version bytea, out n_call int, out tokens_in bigint) language sql stable as $$
+	select count(*)::int, round(avg(c.tokens_in))::bigint from (
+		select s.tokens_in from draftmill.step s
+		where s.profile_sha = version and s.role = 'critic' and s.tokens_in is not null
+		order by s.job_no, s.step_no limit 20) c
+$$;
+
+-- Stores the baselines of the versions that have had their calls by now, and gives their number. Workers call it once a day, before
+-- any month can have gone.
+create function note_baselines() returns bigint language sql volatile as $$
+	with noted as (
+		insert into draftmill.critic_baseline (profile_sha, n_call, tokens_in)
+		select p.profile_sha, f.n_call, f.tokens_in
+		from draftmill.profile p cross join lateral draftmill.first_critic_input(p.profile_sha) f
+		where f.n_call = 20 and not exists (select from draftmill.critic_baseline b where b.profile_sha = p.profile_sha)
+		on conflict do nothing returning 1)
+	select count(*) from noted
+$$;
+
 -- ---- the fence ----
 -- First statement of each commit of a worker. The share lock is held to the commit, and who wants to mark the worker dead
 -- waits for it. A dead worker, or one that was born on another timeline, gets DM001 and its whole commit rolls back.
@@ -403,10 +435,11 @@ end $$;
 revoke all on all functions in schema draftmill from public;
 grant usage on schema draftmill to draftmill_worker, draftmill_reader, draftmill_reviewer;
 grant execute on function job_no_at(timestamptz), job_time(bigint) to draftmill_worker, draftmill_reader, draftmill_reviewer;
-grant execute on function draw_block(), timeline(), ensure_months(int), fence(bigint) to draftmill_worker;
+grant execute on function draw_block(), timeline(), ensure_months(int), note_baselines(), fence(bigint) to draftmill_worker;
+grant execute on function first_critic_input(bytea) to draftmill_worker, draftmill_reader;
 grant usage on sequence job_block to draftmill_worker;
 
-grant select, insert on job_key, profile, job, step, attempt, draft, critique, issue, outcome, outbox, outbox_sent, decision,
+grant select, insert on job_key, profile, critic_baseline, job, step, attempt, draft, critique, issue, outcome, outbox, outbox_sent, decision,
 	dead_letter to draftmill_worker;
 grant select, insert (host, pid, version), update (died_at, died_of) on worker to draftmill_worker;
 grant select, insert, update (lease_until), delete on worker_lease to draftmill_worker;
@@ -415,8 +448,8 @@ grant select, insert on strike to draftmill_worker;
 grant select, insert, update (next_offset) on intake_mark to draftmill_worker;
 grant select on migration, stop_reason to draftmill_worker;
 
-grant select on migration, worker, worker_lease, job_key, todo, strike, intake_mark, stop_reason, profile, step, attempt, draft,
-	critique, issue, outcome, outbox, outbox_sent, decision, dead_letter to draftmill_reader;
+grant select on migration, worker, worker_lease, job_key, todo, strike, intake_mark, stop_reason, profile, critic_baseline, step, attempt,
+	draft, critique, issue, outcome, outbox, outbox_sent, decision, dead_letter to draftmill_reader;
 -- All of job but the salt: who has it can try out guesses of an erased text.
 grant select (job_no, source, id, revision, batch, tenant, subject, tags, attributes, traceparent, profile, profile_sha, arm, stakes,
 	stakes_by, not_after, cluster, topic, part, "offset", worker_id, at, payload, payload_sha) on job to draftmill_reader, draftmill_reviewer;

@@ -122,9 +122,37 @@ create function arms(of_batch text) returns table (profile text, arm text, profi
 $$;
 create view v_arm as select * from arms(null);
 
-revoke all on function share_interval(bigint, bigint), arms(text) from public;
-grant execute on function share_interval(bigint, bigint), arms(text) to draftmill_reader, draftmill_worker;
-grant select on v_call, v_critique, v_failure, v_intent, v_unanswered, v_job, v_violation, v_arm to draftmill_reader, draftmill_worker;
+-- What the critic reads, in input tokens a call, by version, of a batch or (null) of all jobs. baseline: of the version's first calls, all
+-- batches together (critic_baseline; while it has had fewer than 20, of those there are). first: a job's first critique; later: those after
+-- it, whose draft has been refined. last_day: the latest day, UTC, with a call. growth: that day's mean by the baseline, in permille.
+create function critic_input(of_batch text) returns table (profile text, arm text, profile_sha bytea, n_calls bigint, baseline bigint,
+	mean bigint, first_mean bigint, later_mean bigint, last_day date, last_day_mean bigint, growth_permille bigint) language sql stable as $$
+	with c as (
+		select v.profile, v.arm, v.profile_sha, v.tokens_in, (v.at at time zone 'UTC')::date as day,
+			row_number() over (partition by v.job_no order by v.call_no) = 1 as is_first
+		from draftmill.v_call v
+		where v.role = 'critic' and v.tokens_in is not null and (of_batch is null or v.batch = of_batch)
+	), g as (
+		select c.profile, c.arm, c.profile_sha, count(*) as n_calls, round(avg(c.tokens_in))::bigint as mean,
+			round(avg(c.tokens_in) filter (where c.is_first))::bigint as first_mean,
+			round(avg(c.tokens_in) filter (where not c.is_first))::bigint as later_mean, max(c.day) as last_day
+		from c group by 1, 2, 3
+	)
+	select g.profile, g.arm, g.profile_sha, g.n_calls, b.tokens_in, g.mean, g.first_mean, g.later_mean, g.last_day, d.mean,
+		round(1000 * d.mean / nullif(b.tokens_in, 0)::numeric)::bigint
+	from g
+	cross join lateral (
+		select round(avg(c.tokens_in))::bigint as mean from c
+		where c.profile = g.profile and c.arm is not distinct from g.arm and c.profile_sha = g.profile_sha and c.day = g.last_day) d
+	left join draftmill.critic_baseline s using (profile_sha)
+	cross join lateral (
+		select coalesce(s.tokens_in, (draftmill.first_critic_input(g.profile_sha)).tokens_in) as tokens_in) b
+$$;
+create view v_critic_input as select * from critic_input(null);
+
+revoke all on function share_interval(bigint, bigint), arms(text), critic_input(text) from public;
+grant execute on function share_interval(bigint, bigint), arms(text), critic_input(text) to draftmill_reader, draftmill_worker;
+grant select on v_call, v_critique, v_failure, v_intent, v_unanswered, v_job, v_violation, v_arm, v_critic_input to draftmill_reader, draftmill_worker;
 grant select on v_call, v_job to draftmill_reviewer;
 
 reset search_path;

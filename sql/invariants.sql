@@ -27,6 +27,9 @@ join job j using (job_no) where s.profile_sha <> j.profile_sha;
 select 'I3' as invariant, j.job_no, 'its version is not stored' as breach from job j
 where not exists (select from profile p where p.profile_sha = j.profile_sha);
 
+select 'I3' as invariant, null::bigint as job_no, 'a baseline of no version' as breach from critic_baseline b
+where not exists (select from profile p where p.profile_sha = b.profile_sha);
+
 -- I4: each critique judges a stored draft, each refined draft comes from one that had a red check or a critique
 select 'I4' as invariant, job_no, 'critique of a draft that is not there' as breach from critique c
 where not exists (select from draft d where d.job_no = c.job_no and d.draft_no = c.draft_no);
@@ -100,7 +103,7 @@ where o.outcome in ('passed', 'direct') and exists (select from step s where s.j
 
 -- I11: the worker's role may add to the trail and read it, nothing else
 select 'I11' as invariant, null::bigint as job_no, t || ': ' || p as breach
-from unnest(array['job_key', 'profile', 'job', 'step', 'attempt', 'draft', 'critique', 'issue', 'outcome', 'outbox', 'outbox_sent',
+from unnest(array['job_key', 'profile', 'critic_baseline', 'job', 'step', 'attempt', 'draft', 'critique', 'issue', 'outcome', 'outbox', 'outbox_sent',
 	'decision', 'dead_letter']) as t, unnest(array['update', 'delete', 'truncate', 'references', 'trigger']) as p
 where has_table_privilege('draftmill_worker', 'draftmill.' || t, p)
 	or (p in ('update', 'references') and has_any_column_privilege('draftmill_worker', 'draftmill.' || t, p));

@@ -20,6 +20,7 @@ struct submit_defaults { /* for lines that do not say; absent = none */
 
 struct submit_line { /* a valid one, as it is sent; in the arena */
 	struct str id, value;
+	struct str arm;		 /* that its id gives it; absent: its profile has none */
 	bool is_id_made;	 /* of its content */
 	uint8_t key[UUID_BYTES]; /* job_key() */
 	uint8_t sha[SHA_BYTES];	 /* of the value */

@@ -20,6 +20,7 @@ struct ending { /* everything an event tells; borrowed */
 	const struct history *history;
 	const struct outcome_row *outcome;
 	const struct draft *best; /* of outcome->draft_no; NULL: no draft */
+	struct str arm;		  /* of the profile; absent: it has none */
 };
 
 struct event_kind {

@@ -62,7 +62,7 @@ static enum status read_job(struct arena *a, const struct profiles *profiles, co
 		err_at(err, "%s: no valid job: ", path);
 		return ST_INVALID;
 	}
-	*bound = profiles_named(profiles, job->profile_name, err);
+	*bound = profiles_of_job(profiles, job->profile_name, job->id, &line.arm, err);
 	return *bound ? ST_OK : ST_INVALID;
 }
 

@@ -57,6 +57,8 @@ static const char report_sql[] =
 	"'elapsed', (select row_to_json(x) from ( "
 	"  select count(*) as n, percentile_disc(0.5) within group (order by elapsed_ms) as p50_ms, "
 	"    percentile_disc(0.95) within group (order by elapsed_ms) as p95_ms from o) x), "
+	"'critic_input', (select coalesce(json_agg(x order by profile, arm, n_calls desc), '[]') from ( "
+	"  select c.*, encode(profile_sha, 'hex') as version from draftmill.critic_input($1) c) x), "
 	"'arms', (select coalesce(json_agg(x order by profile, arm, n_jobs desc), '[]') from ( "
 	"  select a.*, encode(profile_sha, 'hex') as version from draftmill.arms($1) a) x), "
 	"'own', (select row_to_json(x) from ( "
@@ -159,13 +161,13 @@ static void put_arms(struct page *p, const struct json *arms)
 	if (!json_size(arms))
 		return;
 	page_fill(p, arms,
-		  "\n*ARMS                                *        jobs   delivered         95 %"
-		  "   red first    red last         95 %\n");
+		  "\n*ARMS                                *        jobs delivered %        95 %"
+		  "   red first    red last        95 %\n");
 	page_fill_each(
 		p, arms,
 		"  {profile:-18} {arm:-8} {version.6}"
-		"{n_jobs:12}{delivered_permille/1:12}{delivered_low/1:7}-{delivered_high/1:-5}"
-		"{n_red_before:12}{n_red_after:12}{red_after_low/1:7}-{red_after_high/1:-5}\n");
+		"{n_jobs:12}{delivered_permille/1:12}{delivered_low/1:6}-{delivered_high/1:5}"
+		"{n_red_before:12}{n_red_after:12}{red_after_low/1:6}-{red_after_high/1:5}\n");
 	page_fill(p, arms,
 		  "\n*                                    *   tokens in         out   micro-USD"
 		  "   ... a job      p95 ms\n");
@@ -173,6 +175,19 @@ static void put_arms(struct page *p, const struct json *arms)
 		p, arms,
 		"  {profile:-18} {arm:-8} {version.6}"
 		"{tokens_in:12}{tokens_out:12}{cost_micro_usd:12}{cost_micro_usd_per_job:12}{p95_ms:12}\n");
+}
+
+static void put_critic_input(struct page *p, const struct json *versions)
+{
+	if (!json_size(versions))
+		return;
+	page_fill(p, versions,
+		  "\n*CRITIC'S INPUT, tokens a call        *       calls    baseline       first"
+		  "       later    last day   of base %\n");
+	page_fill_each(p, versions,
+		       "  {profile:-18} {arm:-8} {version.6}"
+		       "{n_calls:12}{baseline:12}{first_mean:12}{later_mean:12}{last_day_mean:12}"
+		       "{growth_permille/1:12}\n");
 }
 
 void report_text(const struct json *report, struct page *p)
@@ -189,6 +204,7 @@ void report_text(const struct json *report, struct page *p)
 		  "\n*CALLS by role                       *"
 		  "       calls      failed      p50 ms      p95 ms   micro-USD\n");
 	page_fill_each(p, json_get(report, "calls"), call_form);
+	put_critic_input(p, json_get(report, "critic_input"));
 	put_failures(p, json_get(report, "failures"));
 	put_arms(p, json_get(report, "arms"));
 	page_fill(p, json_get(report, "elapsed"),

@@ -113,6 +113,7 @@ void run_make_events(struct run *r)
 	const struct history *h = r->history;
 	const struct ending ending = {.job = r->job,
 				      .profile = r->profile,
+				      .arm = r->arm,
 				      .history = h,
 				      .outcome = r->rows.outcome,
 				      .best = draft_no >= 0 ? &h->draft[draft_no] : NULL};

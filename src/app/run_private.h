@@ -77,7 +77,7 @@ struct run {
 	int64_t job_no;
 	struct job *job;
 	const struct profile *profile;
-	struct str arm; /* of that profile, at intake; absent: it has none */
+	struct str arm; /* of that profile; absent: it has none */
 	struct loop *loop;
 	struct job_row row; /* until intake is stored; likewise its message */
 	struct record message;

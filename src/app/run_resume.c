@@ -35,6 +35,7 @@ static void job_of_row(struct run *r, const struct job_row *row)
 	memcpy(job->salt, row->salt, SALT_BYTES);
 	stakes_stored(r->arena, job, row);
 	r->profile = p;
+	r->arm = arena_str(r->arena, row->arm);
 	r->job = job;
 }
 

@@ -54,16 +54,16 @@ enum dead_reason submit_read_line(struct arena *a, const struct profiles *profil
 				  struct submit_line *out, struct err *err)
 {
 	struct job job;
-	struct str arm;
 
 	struct str made_id = content_id(a, line);
 	out->value = with_defaults(a, d, line, made_id);
+	out->arm = str_c(NULL);
 	enum dead_reason reason = job_read(a, &(struct record){.value = out->value},
 					   profiles_job_schema(profiles), &job, err);
 	if (reason != DEAD_NONE)
 		return reason;
 	const struct profile *profile =
-		profiles_of_job(profiles, job.profile_name, job.id, &arm, err);
+		profiles_of_job(profiles, job.profile_name, job.id, &out->arm, err);
 	if (!profile) {
 		err_at(err, "#/profile: ");
 		return DEAD_unknown_profile;

@@ -302,6 +302,8 @@ static int try_text(const struct try_config *c, struct str text)
 
 	/* What is wrong with it, the driver tells. */
 	(void)!submit_read_line(a, c->profiles, &defaults, text, &line, &err);
+	if (line.arm.p)
+		printf("under the arm %.*s\n", STR_ARG(line.arm));
 	int exit_status = try_job(c->settings, c->profiles, line.value);
 	arena_free(a);
 	return exit_status;

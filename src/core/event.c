@@ -103,6 +103,8 @@ static void put_head(struct json_out *o, const struct ending *e, const char *kin
 	}
 	json_open(o, "profile", '{');
 	json_put_str(o, "name", e->profile->name);
+	if (e->arm.p)
+		json_put_str(o, "arm", e->arm);
 	put_hex(o, "sha256", e->profile->sha);
 	json_close(o, '}');
 	json_put_str(o, "outcome", end->outcome);

@@ -93,6 +93,21 @@ def test_arms_stand_side_by_side(stack):
         assert stack.sql("SELECT count(*) FROM draftmill.v_arm", role=role) == [(2,)]
 
 
+def test_what_the_critic_reads_is_told_against_its_baseline(stack):
+    rows = json.loads(stack.draftmill("report", "--json", "--batch", "ab").stdout)["critic_input"]
+    assert [row["arm"] for row in rows] == ["plain", "strict"] and rows[0]["baseline"] < rows[1]["baseline"]  # its prompt is longer
+    for row in rows:
+        read = [n for n, in stack.sql("SELECT tokens_in FROM draftmill.step WHERE role = 'critic' AND encode(profile_sha, 'hex') = %s "
+                                      "ORDER BY job_no, step_no", [row["version"]])]
+        first = read[:20]
+        assert row["n_calls"] == len(read) and abs(row["baseline"] - sum(first) / len(first)) <= 0.5
+        assert abs(row["growth_permille"] - 1000 * row["last_day_mean"] / row["baseline"]) <= 0.5
+    assert "CRITIC'S INPUT" in stack.draftmill("report").stdout
+    assert stack.sql("SELECT count(*) FROM draftmill.v_critic_input", role="draftmill_reader") == [(2,)]
+    stack.sql("SELECT draftmill.note_baselines()", role="draftmill_worker")
+    assert stack.sql("SELECT count(*) FROM draftmill.critic_baseline")[0][0] == sum(row["n_calls"] >= 20 for row in rows)
+
+
 def test_a_job_taken_over_keeps_its_arm_and_version_though_the_settings_have_changed(stack):
     """Its worker is killed; the arms' names change places and the critic's prompt is another before the next one starts."""
     ids = [f"moved-{i}" for i in range(8)]
@@ -131,6 +146,7 @@ def test_try_takes_the_arm_that_it_is_told(stack):
     try:
         for arm, status in (("strict", 0), ("plain", 1)):
             done = stack.draftmill(*words, "--arm", arm, input=json.dumps(job(f"tried-{arm}")), check=False)
+            assert done.stdout.startswith(f"under the arm {arm}\n")
             assert done.returncode == status and ("refused" in done.stdout) == (arm == "plain"), done.stdout + done.stderr
     finally:
         stack.model.control()

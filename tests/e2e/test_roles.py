@@ -5,7 +5,7 @@ import psycopg2
 import pytest
 from stack import Stack
 
-TRAIL = "job_key profile job step attempt draft critique issue outcome outbox outbox_sent decision dead_letter".split()
+TRAIL = "job_key profile critic_baseline job step attempt draft critique issue outcome outbox outbox_sent decision dead_letter".split()
 BOOKKEEPING = "worker worker_lease todo strike intake_mark".split()
 
 
@@ -16,7 +16,7 @@ def stack():
         started.start_pg()
         started.migrate()
         started.sql("INSERT INTO draftmill.job SELECT draftmill.draw_block(), '', 'j', 0, NULL, NULL, NULL, NULL, NULL, NULL, 'p', '', "
-                    "'normal', NULL, 'salt', '', '', 0, 0, 1, now(), '', ''")
+                    "NULL, 'normal', NULL, 'salt', '', '', 0, 0, 1, now(), '', ''")
         yield started
 
 

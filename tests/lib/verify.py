@@ -212,6 +212,8 @@ def check_event_content(trail, event, job, row, faults):
     faults.want(event["event_id"] == row["event_id"], f"{what}: event_id")
     faults.want(event["chain_head"] == outcome["head"].hex(), f"{what}: chain_head")
     faults.want((event["outcome"], event["stop_reason"]) == (outcome["outcome"], outcome["stop_reason"]), f"{what}: outcome")
+    faults.want(event["profile"] == {"name": job["profile"], "sha256": job["profile_sha"].hex(), **({"arm": job["arm"]} if job["arm"] else {})},
+                f"{what}: profile")
     faults.want(event["cost_micro_usd"] == outcome["cost_micro_usd"], f"{what}: cost")
     faults.want(event["usage"] == {key: outcome[key] for key in ("tokens_in", "tokens_cached", "tokens_out")}, f"{what}: usage")
     faults.want([event["job"][key] for key in ("source", "id", "revision")] == [job[key] for key in ("source", "id", "revision")],

@@ -16,6 +16,7 @@
 struct fixture {
 	struct arena *a;
 	const char *patch; /* of the profile; NULL: none */
+	struct str arm;
 	const struct schema *outcome_schema, *opened_schema;
 	const struct job *job;
 	struct step_rows last;
@@ -84,7 +85,7 @@ static void make_events(struct fixture *f, const struct profile *profile,
 			const struct history *history)
 {
 	const struct outcome_row *outcome = f->last.outcome;
-	struct ending e = {f->job, profile, history, outcome, NULL};
+	struct ending e = {f->job, profile, history, outcome, NULL, f->arm};
 
 	if (outcome->draft_no != ROW_NULL)
 		e.best = &history->draft[outcome->draft_no];
@@ -175,6 +176,20 @@ static void a_passed_job_has_one_event_with_its_text(void **state)
 	assert_int_equal(number(json_get(f->event[0], "usage"), "tokens_in"), 200);
 	assert_int_equal(number(json_get(f->event[0], "usage"), "tokens_out"), 100);
 	assert_int_equal(number(f->event[0], "cost_micro_usd"), 300 + 150);
+}
+
+static void an_event_names_the_arm(void **state)
+{
+	static const char *const replies[] = {SECOND_TEXT, PASS, NULL};
+	struct fixture *f = *state;
+
+	play(f, JOB "}", replies);
+	assert_null(json_get(json_get(f->event[0], "profile"), "arm"));
+	json_free(f->event[0]);
+	f->arm = STR_OF("strict");
+	play(f, JOB "}", replies);
+	assert_fits(f->outcome_schema, f->event[0]);
+	assert_member(json_get(f->event[0], "profile"), "arm", "strict");
 }
 
 static void parts_of_a_text_are_told_apart(void **state)
@@ -394,6 +409,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(a_passed_job_has_one_event_with_its_text),
+		TEST(an_event_names_the_arm),
 		TEST(rows_name_topic_key_and_digest),
 		TEST(parts_of_a_text_are_told_apart),
 		TEST(an_escalated_job_opens_a_case_with_all_of_it),

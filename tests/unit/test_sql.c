@@ -87,6 +87,34 @@ static void test_arms_stand_side_by_side(void **state)
 	assert_int_equal(database_int("select count(*) from arms('c')"), 0);
 }
 
+/* Two calls of 100 and 130 tokens yesterday and today; then 20 more, of 200 each, which the baseline does not take in. */
+static void test_what_the_critic_reads_is_told_against_its_first_calls(void **state)
+{
+	database_run(
+		"begin; update step set tokens_in = 100, at = now() - interval '1 day' where step_no = 2;"
+		"update step set tokens_in = 130, at = now() where step_no = 4");
+	assert_int_equal(database_int("select baseline from v_critic_input"), 115);
+	assert_int_equal(database_int("select note_baselines()"), 0); /* too few */
+	assert_int_equal(database_int("select first_mean * 1000 + later_mean from v_critic_input"),
+			 100130);
+	assert_int_equal(database_int("select last_day_mean from v_critic_input"), 130);
+	assert_int_equal(database_int("select growth_permille from v_critic_input"), 1130);
+	database_run(
+		"insert into step (job_no, step_no, fact, call_no, worker_id, at, active_ms, role, tokens_in,"
+		" cost_micro_usd, action, reply_sha, digest, hash, profile_sha) select j, i, 'replied', i, 1, now(), 0,"
+		" 'critic', 200, 0, 'wait', '', '', '', '\\x01' from n, generate_series(10, 29) i");
+	assert_int_equal(database_int("select note_baselines()"), 1);
+	assert_int_equal(database_int("select note_baselines()"), 0); /* once */
+	assert_int_equal(database_int("select n_call * 1000 + tokens_in from critic_baseline"),
+			 20000 + (100 + 130 + 18 * 200) / 20 + 1);
+	database_run(
+		"delete from step where step_no < 10"); /* a month that goes takes nothing from it */
+	assert_int_equal(database_int("select baseline from v_critic_input"), 192);
+	assert_int_equal(database_int("select growth_permille from critic_input('b')"), 1042);
+	assert_int_equal(database_int("select count(*) from critic_input('c')"), 0);
+	database_run("rollback");
+}
+
 /* The same as tests/model/figures.py gives. */
 static void test_the_interval_of_a_share_is_wilsons(void **state)
 {
@@ -279,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_the_views_count_what_was_written),
 		cmocka_unit_test(test_arms_stand_side_by_side),
 		cmocka_unit_test(test_the_interval_of_a_share_is_wilsons),
+		cmocka_unit_test(test_what_the_critic_reads_is_told_against_its_first_calls),
 		cmocka_unit_test(test_two_calls_of_one_action_have_an_intent_each),
 		cmocka_unit_test(test_each_breach_is_found_by_its_invariant),
 		cmocka_unit_test(test_requeue_makes_the_rows_that_the_trail_asks_for),
