@@ -26,7 +26,8 @@ const struct profile *profiles_of_job(const struct profiles *, struct str name, 
 				      struct str *arm, struct err *err);
 /* All that jobs may run under, one after the other: each profile, or in its place its arms. NULL past the end. */
 const struct profile *profiles_at(const struct profiles *, int i);
-struct str profiles_arm_at(const struct profiles *, int i); /* absent: not an arm */
+/* Its name, "customer-letter", or with that of the arm, "customer-letter/strict". Lives as long as they do. */
+struct str profiles_name_at(const struct profiles *, int i);
 /* From now on all jobs run under the arm of this name, where their profile has it. ST_INVALID: none has. */
 enum status profiles_take_arm(struct profiles *, struct str arm, struct err *err) MUST_CHECK;
 

@@ -209,12 +209,13 @@ void preflight_profiles(const struct profiles *profiles, struct faults *notes)
 	const struct profile *p;
 
 	for (int i = 0; (p = profiles_at(profiles, i)); i++) {
+		const struct str name = profiles_name_at(profiles, i);
 		if (p->mode == MODE_REFLECT)
 			faults_add(
 				notes, NULL,
 				"profile %.*s: in mode reflect the writer judges itself and "
 				"overlooks what it believes; another model as critic is worth more",
-				STR_ARG(p->name));
+				STR_ARG(name));
 		note_variables(profiles, p, notes);
 	}
 }
@@ -230,7 +231,7 @@ void preflight_tools(const struct settings *s, const struct profiles *profiles,
 	for (int i = 0; (p = profiles_at(profiles, i)); i++)
 		for (int k = 0; k < p->n_tool; k++)
 			if (sandbox_try(s, &p->tool[k], &err) != ST_OK)
-				faults_add(faults, p->name.p, "%s", err.text);
+				faults_add(faults, profiles_name_at(profiles, i).p, "%s", err.text);
 }
 
 enum status preflight_start(const struct settings *s, const struct profiles *profiles,

@@ -89,27 +89,24 @@ static void put_suite(struct suite *s)
 	buf_puts(out, "</testsuite>\n");
 }
 
-/* One profile, or one arm of it, which has samples; returns the exit status. */
-static int test_profile(const struct profile_test *t, const struct profile *profile, struct str arm)
+/* One profile, or one arm of it by its @name, which has samples; returns the exit status. */
+static int test_profile(const struct profile_test *t, const struct profile *profile,
+			struct str name)
 {
-	struct arena *a = arena_new();
-	struct suite s = {.test = t,
-			  .profile = arm.p ? arena_printf(a, "%.*s/%.*s", STR_ARG(profile->name),
-							  STR_ARG(arm))
-					   : profile->name,
-			  .page = PAGE(false),
-			  .cases = BUF(CASES_BYTES_MAX)};
+	struct suite s = {
+		.test = t, .profile = name, .page = PAGE(false), .cases = BUF(CASES_BYTES_MAX)};
 	struct faults faults = {.tell = on_fault, .owner = &s};
+	struct arena *a = arena_new();
 	const struct sample *sample;
 	int n;
 
 	if (samples_read(a, t->profiles, profile, &sample, &n, &faults)) {
 		for (int i = 0; i < n; i++)
 			play(&s, profile, &sample[i]);
-		page_printf(&s.page, "%.*s: %d of %d as expected\n", STR_ARG(s.profile),
+		page_printf(&s.page, "%.*s: %d of %d as expected\n", STR_ARG(name),
 			    s.n - s.n_different, s.n);
 	} else {
-		page_printf(&s.page, "%.*s: not played\n", STR_ARG(s.profile));
+		page_printf(&s.page, "%.*s: not played\n", STR_ARG(name));
 	}
 	put_suite(&s);
 	page_print(&s.page);
@@ -141,7 +138,7 @@ int profile_test_run(const struct profile_test *t)
 	for (int i = 0; (profile = profiles_at(t->profiles, i)); i++) {
 		if ((t->name.p && !str_eq(t->name, profile->name)) || !has_samples(t, profile))
 			continue;
-		int status = test_profile(t, profile, profiles_arm_at(t->profiles, i));
+		int status = test_profile(t, profile, profiles_name_at(t->profiles, i));
 		exit_status = status > exit_status ? status : exit_status;
 	}
 	if (t->junit)

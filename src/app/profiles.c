@@ -193,12 +193,13 @@ const struct profile *profiles_at(const struct profiles *p, int i)
 	return arm ? arm->profile : f ? f->profile : NULL;
 }
 
-struct str profiles_arm_at(const struct profiles *p, int i)
+struct str profiles_name_at(const struct profiles *p, int i)
 {
 	const struct profile_arm *arm;
+	const struct profile_file *f = file_at(p, i, &arm);
 
-	(void)file_at(p, i, &arm);
-	return arm ? arm->name : str_c(NULL);
+	return arm ? arena_printf(p->a, "%.*s/%.*s", STR_ARG(f->profile->name), STR_ARG(arm->name))
+		   : f->profile->name;
 }
 
 enum status profiles_take_arm(struct profiles *p, struct str arm, struct err *err)

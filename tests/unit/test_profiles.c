@@ -378,8 +378,8 @@ static void an_arm_is_the_profile_with_its_keys_put_over(void **state)
 			     *first = profiles_at(profiles, 0), *second = profiles_at(profiles, 1);
 
 	assert_null(profiles_at(profiles, 2));
-	assert_true(str_is(profiles_arm_at(profiles, 0), "a"));
-	assert_true(str_is(profiles_arm_at(profiles, 1), "b"));
+	assert_true(str_is(profiles_name_at(profiles, 0), "note/a"));
+	assert_true(str_is(profiles_name_at(profiles, 1), "note/b"));
 	assert_memory_equal(first->sha, whole->sha, SHA_BYTES); /* it differs in nothing */
 	assert_memory_not_equal(second->sha, whole->sha, SHA_BYTES);
 	assert_true(str_is(second->name, "note"));
