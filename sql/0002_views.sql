@@ -132,18 +132,20 @@ create function critic_input(of_batch text) returns table (profile text, arm tex
 			row_number() over (partition by v.job_no order by v.call_no) = 1 as is_first
 		from draftmill.v_call v
 		where v.role = 'critic' and v.tokens_in is not null and (of_batch is null or v.batch = of_batch)
+	), d as (
+		select c.profile, c.arm, c.profile_sha, c.day, count(*) as n, sum(c.tokens_in) as tokens,
+			count(*) filter (where c.is_first) as n_first, coalesce(sum(c.tokens_in) filter (where c.is_first), 0) as first_tokens
+		from c group by 1, 2, 3, 4
 	), g as (
-		select c.profile, c.arm, c.profile_sha, count(*) as n_calls, round(avg(c.tokens_in))::bigint as mean,
-			round(avg(c.tokens_in) filter (where c.is_first))::bigint as first_mean,
-			round(avg(c.tokens_in) filter (where not c.is_first))::bigint as later_mean, max(c.day) as last_day
-		from c group by 1, 2, 3
+		select d.profile, d.arm, d.profile_sha, sum(d.n)::bigint as n_calls, round(sum(d.tokens) / sum(d.n))::bigint as mean,
+			round(sum(d.first_tokens) / nullif(sum(d.n_first), 0))::bigint as first_mean,
+			round(sum(d.tokens - d.first_tokens) / nullif(sum(d.n - d.n_first), 0))::bigint as later_mean, max(d.day) as last_day,
+			(array_agg(round(d.tokens / d.n)::bigint order by d.day desc))[1] as last_day_mean
+		from d group by 1, 2, 3
 	)
-	select g.profile, g.arm, g.profile_sha, g.n_calls, b.tokens_in, g.mean, g.first_mean, g.later_mean, g.last_day, d.mean,
-		round(1000 * d.mean / nullif(b.tokens_in, 0)::numeric)::bigint
+	select g.profile, g.arm, g.profile_sha, g.n_calls, b.tokens_in, g.mean, g.first_mean, g.later_mean, g.last_day, g.last_day_mean,
+		round(1000 * g.last_day_mean / nullif(b.tokens_in, 0)::numeric)::bigint
 	from g
-	cross join lateral (
-		select round(avg(c.tokens_in))::bigint as mean from c
-		where c.profile = g.profile and c.arm is not distinct from g.arm and c.profile_sha = g.profile_sha and c.day = g.last_day) d
 	left join draftmill.critic_baseline s using (profile_sha)
 	cross join lateral (
 		select coalesce(s.tokens_in, (draftmill.first_critic_input(g.profile_sha)).tokens_in) as tokens_in) b
