@@ -158,3 +158,6 @@ def test_faults_are_told_with_place_and_mend(stack):
     change(profile_of(stack), "share: 50\n    pass_score", "share: 0\n    pass_score")
     told = stack.draftmill("check", "config", "--config", stack.config, "--offline", check=False).stdout
     assert "customer-letter.yaml:" in told and "arms[1].share: give an integer from 1 to 1000000" in told
+    change(f"{stack.folder}/config/prompts/ja/rubric.txt", "4: ", "４： ")
+    told = stack.draftmill("check", "config", "--config", stack.config, "--offline", check=False).stdout
+    assert 'prompts/ja/rubric.txt: line 2: the rubric is five lines, 5 to 1; give this one as "4: .. 例: .."' in told
