@@ -259,7 +259,7 @@ create table critique (
 	text_sha  bytea not null,
 	n_issue   smallint not null,
 	n_ignored int not null,
-	shape     text,                                -- of the reply: whole fence prose thinking
+	shape     text,                                -- of the reply: whole fence prose thinking; copied: not valid
 	n_cut     int not null default 0,              -- issues over five
 	n_unconsidered smallint not null default 0,    -- categories without a line
 	primary key (job_no, step_no)

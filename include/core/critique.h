@@ -1,8 +1,8 @@
 /*
  * core/critique.h - a critic's reply, read by exact rules. What does not fit is invalid, never a pass.
  *
- * The reply holds exactly one JSON object, found by the repair rule of core/unwrap.h, which does not stand word for word in the
- * draft: issues (array of {category, snippet, suggestion: strings, severity: integer 1..5}), score (number 0..scale),
+ * The reply holds exactly one JSON object, found by the repair rule of core/unwrap.h, which is the critic's own:
+ * it neither stands word for word in the draft nor says the same as one in its prompt (core/copied.h). It has issues (array of {category, snippet, suggestion: strings, severity: integer 1..5}), score (number 0..scale),
  * verdict ("pass" or "fail"), reasons (string, may be absent), considered (object of strings, may be absent). Types are exact,
  * numbers out of their range are refused, order is free. Further fields are ignored and counted.
  *
@@ -44,7 +44,7 @@ struct critique {
 	bool pass;	    /* the critic's verdict */
 	int64_t score;	    /* 0..100, normalised; -1: not valid, or the profile asks for none */
 	struct str reasons; /* absent if none */
-	enum shape shape;   /* of the reply, if valid; a text is whole */
+	enum shape shape;   /* of the reply, if valid, or SHAPE_copied; a text is whole */
 	const struct issue *issue;
 	int n_issue;
 	int n_cut;	    /* issues over five */
@@ -58,6 +58,9 @@ struct critique {
 /* Reads @reply about @draft of the job; all in @a. Always fills *out; look at `valid`. */
 void critique_read(struct arena *a, const struct profile *, const struct job *, struct str reply,
 		   struct str draft, struct critique *out);
+
+/* Makes it one that was only read out: not valid. */
+void critique_refuse_copy(struct critique *);
 
 /* Whether verdict and score let the draft pass, where the profile's rule looks at them. */
 bool critique_passes(const struct profile *, const struct critique *);

@@ -13,11 +13,12 @@
 #include "base/json.h"
 
 /* What stood around the object, the first that fits. */
-#define SHAPES(X)                                                                                  \
-	X(thinking) /* a thinking block, whatever else */                                          \
-	X(fence)    /* a Markdown fence before it */                                               \
-	X(prose)    /* anything else */                                                            \
-	X(whole)    /* white space at most: nothing to repair */
+#define SHAPES(X)                                                                                                           \
+	X(thinking) /* a thinking block, whatever else */                                                                   \
+	X(fence)    /* a Markdown fence before it */                                                                        \
+	X(prose)    /* anything else */                                                                                     \
+	X(copied) /* whatever it was: the object stands in what the critic was given, and is not its own (core/copied.h) */ \
+	X(whole) /* white space at most: nothing to repair */
 #define X(name) SHAPE_##name,
 enum shape { SHAPES(X) N_SHAPES };
 #undef X

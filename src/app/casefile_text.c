@@ -198,7 +198,8 @@ static void put_critique(struct page *p, const struct json *c)
 	const struct str shape = ask_text(c, "shape");
 
 	page_fill(p, c, critique_form(c));
-	if (shape.p && !str_is(shape, shape_name(SHAPE_whole)))
+	if (shape.p && !str_is(shape, shape_name(SHAPE_whole)) &&
+	    !str_is(shape, shape_name(SHAPE_copied)))
 		page_fill(p, c, "  repaired    taken out of its {shape}\n");
 	page_fill(p, c,
 		  "[  left out    {n_cut#issue} over five, the least severe\n]"

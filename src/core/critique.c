@@ -228,9 +228,12 @@ static bool read_json(const struct reading *r, struct str reply)
 
 	if (!unwrap_object(reply, &in, &text, &r->out->shape, r->err))
 		return false;
-	fine = str_find(r->draft, text, 0) < 0
-		       ? read_object(r, in)
-		       : ERR_SET(r->err, false, "the JSON object stands in the draft itself");
+	if (str_find(r->draft, text, 0) < 0) {
+		fine = read_object(r, in);
+	} else {
+		r->out->shape = SHAPE_copied;
+		fine = ERR_SET(r->err, false, "the JSON object stands in the draft itself");
+	}
 	json_free(in);
 	return fine;
 }
@@ -262,8 +265,18 @@ void critique_read(struct arena *a, const struct profile *profile, const struct 
 
 	*out = (struct critique){.valid = true, .score = -1, .shape = N_SHAPES};
 	if (!(profile->critique == CRITIQUE_TEXT ? read_text : read_json)(&r, reply))
-		*out = (struct critique){
-			.fault = arena_str(a, str_c(err.text)), .score = -1, .shape = N_SHAPES};
+		*out = (struct critique){.fault = arena_str(a, str_c(err.text)),
+					 .score = -1,
+					 .shape = out->shape == SHAPE_copied ? SHAPE_copied
+									     : N_SHAPES};
+}
+
+void critique_refuse_copy(struct critique *c)
+{
+	*c = (struct critique){
+		.fault = STR("copied: the verdict stands in what the critic was given"),
+		.score = -1,
+		.shape = SHAPE_copied};
 }
 
 bool critique_passes(const struct profile *p, const struct critique *c)

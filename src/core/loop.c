@@ -5,6 +5,7 @@
 #include "core/loop.h"
 
 #include "core/anchor.h"
+#include "core/copied.h"
 #include "core/cost.h"
 #include "core/ground.h"
 #include "core/refine.h"
@@ -212,6 +213,20 @@ static void judged(struct loop *l, const struct fact *f, const struct call *c,
 		ask(l, f, out, (struct call){.role = ROLE_REFINER, .draft_no = now->draft_no});
 }
 
+/* Whether a valid critique is nothing but a part of its own prompt. */
+static bool is_copied(const struct loop *l, const struct call *c, const struct critique *now)
+{
+	struct prompt p = PROMPT;
+	bool copied;
+
+	if (!now->valid)
+		return false;
+	loop_prompt(l, c, &p);
+	copied = copied_from(l->profile, now, &p);
+	prompt_release(&p);
+	return copied;
+}
+
 static void critiqued(struct loop *l, const struct fact *f, const struct call *c,
 		      struct loop_output *out)
 {
@@ -219,6 +234,8 @@ static void critiqued(struct loop *l, const struct fact *f, const struct call *c
 	struct critique *now = history_add_critique(&l->history);
 
 	critique_read(l->arena, l->profile, l->job, f->reply.text, d->text, now);
+	if (is_copied(l, c, now))
+		critique_refuse_copy(now);
 	now->draft_no = d->no;
 	out->critique = now;
 	if (!now->valid) {

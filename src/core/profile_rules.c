@@ -1,5 +1,6 @@
 #include "profile_rules.h"
 
+#include "core/copied.h"
 #include "core/form.h"
 #include "role_time.h"
 
@@ -73,6 +74,17 @@ static void check_citing(const struct reader *r, const struct profile *p)
 			       language_name((enum language)lang));
 }
 
+/* A critic who only copies must not pass. */
+static void check_example(const struct reader *r, const struct profile *p)
+{
+	for (int lang = 0; lang < N_LANGUAGES; lang++)
+		if (copied_would_pass(p, p->prompt[lang][ROLE_CRITIC]))
+			REFUSE(r,
+			       "prompts.%s.critic: it shows a whole verdict that passes, which a critic could "
+			       "copy; show one that fails, or leave it out: {{schema}} tells the form",
+			       language_name((enum language)lang));
+}
+
 /* What is asked of the critic, and what its prompt says. */
 static void check_critique(const struct reader *r, const struct profile *p)
 {
@@ -86,6 +98,7 @@ static void check_critique(const struct reader *r, const struct profile *p)
 		if (form_check(p, p->prompt[lang][ROLE_CRITIC], &err) != ST_OK)
 			REFUSE(r, "prompts.%s.critic: %s", language_name((enum language)lang),
 			       err.text);
+	check_example(r, p);
 	for (int i = 0; i < p->n_category; i++)
 		for (int k = 0; k < i; k++)
 			if (str_eq(p->category[i], p->category[k]))

@@ -124,21 +124,22 @@ static const struct critique_row *critique_made(struct arena *a, const struct jo
 	const struct critique *c = out->critique;
 	struct critique_row *r = arena_alloc(a, sizeof(*r));
 
-	*r = (struct critique_row){.job_no = job_no,
-				   .step_no = out->step_no,
-				   .draft_no = c->draft_no,
-				   .valid = c->valid,
-				   .fault = c->fault,
-				   .score = or_null(c->score),
-				   .verdict = str_c(!c->valid || c->tool.p ? NULL
-						    : c->pass		   ? "pass"
-									   : "fail"),
-				   .reasons = c->reasons,
-				   .n_issue = c->n_issue,
-				   .n_ignored = c->n_ignored,
-				   .shape = str_c(c->valid ? shape_name(c->shape) : NULL),
-				   .n_cut = c->n_cut,
-				   .n_unconsidered = c->n_unconsidered};
+	*r = (struct critique_row){
+		.job_no = job_no,
+		.step_no = out->step_no,
+		.draft_no = c->draft_no,
+		.valid = c->valid,
+		.fault = c->fault,
+		.score = or_null(c->score),
+		.verdict = str_c(!c->valid || c->tool.p ? NULL
+				 : c->pass		? "pass"
+							: "fail"),
+		.reasons = c->reasons,
+		.n_issue = c->n_issue,
+		.n_ignored = c->n_ignored,
+		.shape = str_c(c->valid || c->shape == SHAPE_copied ? shape_name(c->shape) : NULL),
+		.n_cut = c->n_cut,
+		.n_unconsidered = c->n_unconsidered};
 	sha256_salted(job->salt, r->reasons, r->text_sha);
 	return r;
 }
