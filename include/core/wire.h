@@ -99,6 +99,10 @@ enum status wire_check(const struct model *, struct err *err) MUST_CHECK;
  * before it ("models/", "openai/") do not count. False if either is absent. */
 bool model_is(const struct model *, struct str id);
 
+/* The two rows ask the same model, under whatever names and at whatever providers: one's id is the other's or a dated version of it, in any
+ * case of their letters. */
+bool model_same(const struct model *, const struct model *);
+
 /* The value of a kept header; absent if there is none. */
 struct str http_header(struct str headers, const char *name);
 

@@ -217,6 +217,13 @@ void preflight_profiles(const struct profiles *profiles, struct faults *notes)
 				"overlooks what it believes; another model as critic is worth more",
 				STR_ARG(name));
 		note_variables(profiles, p, notes);
+		if (p->mode == MODE_CRITIC_REFINER &&
+		    model_same(&p->model[ROLE_CRITIC], &p->model[ROLE_REFINER]))
+			faults_add(
+				notes, NULL,
+				"profile %.*s: models.refiner: the critic's model mends what it then "
+				"judges; leave the refiner out, and it is the generator's",
+				STR_ARG(p->name));
 	}
 }
 

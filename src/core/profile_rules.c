@@ -44,13 +44,13 @@ void profile_check_fields(const struct reader *r, const struct profile *p)
 			       STR_ARG(p->check[i].field));
 }
 
-/* Who judges: another model than the writer's, or in mode reflect the same. */
+/* Who judges: another model than the writer's, whatever rows and providers name it, or in mode reflect the same. */
 static void check_judge(const struct reader *r, const struct profile *p)
 {
 	const struct model *m = p->model;
 	const bool same = str_eq(m[ROLE_CRITIC].id, m[ROLE_GENERATOR].id);
 
-	if (p->mode == MODE_CRITIC_REFINER && same)
+	if (p->mode == MODE_CRITIC_REFINER && model_same(&m[ROLE_CRITIC], &m[ROLE_GENERATOR]))
 		REFUSE(r,
 		       "%s: the generator's model may not judge its own drafts; give the critic "
 		       "another one, or set mode: reflect",

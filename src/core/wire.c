@@ -1,6 +1,7 @@
 #include "wire_parts.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -91,6 +92,17 @@ bool model_is(const struct model *m, struct str answered)
 	struct str version = str_sub(id, asked.n + 1, id.n);
 	return (id.p[asked.n] == '-' || id.p[asked.n] == '@') && version.n >= 3 &&
 	       str_only(str_sub(version, 0, 3), "0123456789") && str_only(version, "0123456789-");
+}
+
+bool model_same(const struct model *a, const struct model *b)
+{
+	struct arena *scratch = arena_new();
+	const struct model x = {.id = text_fold(scratch, a->id)},
+			   y = {.id = text_fold(scratch, b->id)};
+	const bool same = model_is(&x, y.id) || model_is(&y, x.id);
+
+	arena_free(scratch);
+	return same;
 }
 
 /* --- classes --- */

@@ -363,6 +363,19 @@ static void more_verdicts_than_are_looked_at_make_none_valid(void **state)
 	}
 }
 
+/* What check config refuses of a critic's prompt; one that fails is a fine example. */
+static void an_example_in_the_prompt_may_not_pass(void **state)
+{
+	assert_true(
+		copied_would_pass(&profile, STR_OF("Like {\"verdict\": \"pass\", \"score\": 80, "
+						   "\"issues\": []}\n--- user ---\n")));
+	assert_false(
+		copied_would_pass(&profile, STR_OF("Like {\"verdict\": \"pass\", \"score\": 79, "
+						   "\"issues\": []}\n--- user ---\n")));
+	for (int lang = 0; lang < N_LANGUAGES; lang++)
+		assert_false(copied_would_pass(&profile, profile.prompt[lang][ROLE_CRITIC]));
+}
+
 static void load(void)
 {
 	char path[80];
@@ -387,6 +400,7 @@ int main(void)
 		cmocka_unit_test(who_repeats_a_verdict_has_none),
 		cmocka_unit_test(a_verdict_of_its_own_stands),
 		cmocka_unit_test(the_word_that_passes_may_not_stand_in_the_material),
+		cmocka_unit_test(an_example_in_the_prompt_may_not_pass),
 		cmocka_unit_test(more_verdicts_than_are_looked_at_make_none_valid),
 	};
 

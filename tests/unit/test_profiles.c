@@ -299,11 +299,28 @@ static void models_must_exist_and_the_critic_be_another(void **state)
 	assert_fault(
 		"", 4,
 		"models.critic: the settings have no model \"critiquing\"; add it to `models`\n");
-	struct model same[2] = {model[0], model[1]};
-	same[1].id = same[0].id;
-	settings.model = same;
-	settings.n_model = 2;
-	assert_fault("", 4, "models.critic.id: the generator's model may not judge its own drafts");
+}
+
+/* An alias is another row with the same model, here or at another provider, as it is or in a dated version. */
+static void no_alias_makes_the_generator_its_own_critic(void **state)
+{
+	static const char *const id[] = {"gpt-6.2-sol", "openai/gpt-6.2-sol", "GPT-6.2-Sol",
+					 "gpt-6.2-sol-2026-11-05"};
+	const struct model *model = settings.model;
+
+	for (size_t i = 0; i < sizeof(id) / sizeof(id[0]); i++) {
+		struct model same[2] = {model[0], model[1]};
+		same[0].id = str_c(id[0]);
+		same[1].id = str_c(id[i]);
+		same[1].provider = STR_OF("elsewhere");
+		settings.model = same;
+		settings.n_model = 2;
+		assert_fault(
+			"", 4,
+			"models.critic.id: the generator's model may not judge its own drafts; "
+			"give the critic another one, or set mode: reflect");
+	}
+	settings.model = model;
 }
 
 static void missing_folders_and_prompts_are_named(void **state)
@@ -489,6 +506,7 @@ int main(void)
 		TEST(a_profile_bears_the_name_of_its_file),
 		TEST(a_profile_is_a_map),
 		TEST(models_must_exist_and_the_critic_be_another),
+		TEST(no_alias_makes_the_generator_its_own_critic),
 		TEST(missing_folders_and_prompts_are_named),
 		TEST(a_pinned_profile_outlives_its_file),
 		TEST(read_again_they_are_other_ones_and_the_old_live_while_held),
