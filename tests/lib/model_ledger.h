@@ -152,15 +152,6 @@ static struct note *note_for(uint64_t request, json_object *reply, const struct 
 	return note;
 }
 
-static void ledger_open(const char *path)
-{
-	ledger.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	if (ledger.fd < 0) {
-		perror(path);
-		exit(1);
-	}
-}
-
 static void ledger_tell(struct client *c)
 {
 	size_t n = ledger.n_bytes ? ledger.n_bytes - 1 : 0; /* without the last comma */
@@ -168,6 +159,37 @@ static void ledger_tell(struct client *c)
 
 	client_answer(c, 200, text);
 	free(text);
+}
+
+static FILE *prompts;
+
+/* NULL: no such file is wanted. */
+static void ledger_open(const char *path, const char *prompts_path)
+{
+	if (path && (ledger.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) < 0) {
+		perror(path);
+		exit(1);
+	}
+	if (prompts_path && !(prompts = fopen(prompts_path, "a"))) {
+		perror(prompts_path);
+		exit(1);
+	}
+}
+
+/* What was asked, before it is answered in whatever way. */
+static void prompts_note(const struct question *q, const struct answer *a)
+{
+	json_object *line;
+
+	if (!prompts)
+		return;
+	line = json_object_new_object();
+	add_text(line, "role", role_names[a->role]);
+	add_text(line, "system", q->system);
+	add_text(line, "user", q->user);
+	fprintf(prompts, "%s\n", json_text(line));
+	fflush(prompts);
+	json_object_put(line);
 }
 
 static void ledger_reset(void)

@@ -26,11 +26,11 @@ static const struct {
 /* clang-format off */
 enum scene {
 	CLEAN, FORBIDDEN, MISSING, TONE, MINOR, STUBBORN, NAGGING, ECHOING, LOOPING, NONSENSE, NONSENSE_ONCE,
-	CONTRADICTION, REFUSED, TRUNCATED, TRUNCATED_ONCE, REJECTED, SLOW, FRAGMENT, WRAPPED, MEDDLING, N_SCENES
+	CONTRADICTION, REFUSED, TRUNCATED, TRUNCATED_ONCE, REJECTED, SLOW, FRAGMENT, WRAPPED, MEDDLING, PARROT, N_SCENES
 };
 static const char *const scene_names[N_SCENES] = {
 	"clean", "forbidden", "missing", "tone", "minor", "stubborn", "nagging", "echo", "loop", "nonsense", "nonsense_once",
-	"contradiction", "refused", "truncated", "truncated_once", "rejected", "slow", "fragment", "wrapped", "meddling",
+	"contradiction", "refused", "truncated", "truncated_once", "rejected", "slow", "fragment", "wrapped", "meddling", "parrot",
 };
 /* How often each scene comes when the job names none; model_sim's --shares replaces it. */
 static unsigned scene_shares[N_SCENES] = {

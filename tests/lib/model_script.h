@@ -354,6 +354,14 @@ static void cite(json_object *issues, json_object *items, const char *prompt)
 	free(id);
 }
 
+/* What a critic answers who takes the first JSON object in his prompt for the answer: it, without what it stands in. */
+static char *repeated(const char *prompt)
+{
+	const char *begin = strstr(prompt, "{\"issues\""), *end = begin ? strchr(begin, '}') : NULL;
+
+	return end ? strndup(begin, (size_t)(end + 1 - begin)) : strdup("{}");
+}
+
 static char *critique(const struct cast *c, const struct question *q)
 {
 	const char *prompt = q->user;
@@ -546,6 +554,8 @@ static char *speak(const struct cast *c, const struct question *q)
 	free(line);
 	switch (c->role) {
 	case CRITIC:
+		if (c->scene == PARROT)
+			return repeated(q->user);
 		return prose ? strdup(c->letter->prose) : critique(c, q);
 	case GENERATOR:
 		if (c->scene == REFUSED)

@@ -2,21 +2,20 @@
  * model_sim - a scripted model server: OpenAI chat completions, Gemini's generateContent and Anthropic's Messages over HTTP/1.1 on
  * 127.0.0.1, one thread.
  *
- *   model_sim [--port N] [--seed N] [--key KEY] [--keep 1] [--ledger FILE] [--shares CASE=N,CASE=N,..]
- *             [--generator-ms N] [--critic-ms N] [--refiner-ms N] [--scale F]
- *             [--fail-429 P] [--fail-500 P] [--cut P] [--drop P] [--hang P] [--html P] [--garbage P] [--retry-after TEXT]
+ *   model_sim [--port N] [--seed N] [--key KEY] [--keep 1] [--ledger FILE] [--prompts FILE] [--shares CASE=N,CASE=N,..]
+ *             [--generator-ms N] [--critic-ms N] [--refiner-ms N] [--scale F] [--retry-after TEXT] [--fail-429 P] [--fail-500 P]
+ *             [--cut P] [--drop P] [--hang P] [--html P] [--garbage P]
  *
  * Prints {"port":N} when it listens; ends on SIGTERM, SIGINT, and when its parent dies (not with --keep 1).
  *
  *   POST .../chat/completions, .../models/MODEL:generateContent, .../messages
- *                               what model_script.h says; unknown fields are refused, as the real ones do; the model alias-X
- *                               answers as X
+ *                               what model_script.h says; unknown fields are refused; the model alias-X answers as X
  *   GET  .../models             an empty list, for the right key
  *   POST /control               {"fail":"429|500|503|504|529|401|quota|filter|cut|drop|hang|html|garbage|none","count":N,"of":"TEXT",
  *                                "retry_after":"2","latency_ms":M}
  *                               "of": of requests with this text alone; count -1 (the default) lasts until changed; latency_ms replaces every latency, -1 gives them back
- *   GET  /ledger                every answer given whole, in order; --ledger FILE has the same as JSON lines, each written
- *                               before its answer is sent, so that no answer can be out that the file does not know
+ *   GET  /ledger                every answer given whole, in order; --ledger FILE has the same as JSON lines, each written before its
+ *                               answer is sent; --prompts FILE has role, system and user of every prompt, written when it comes
  *   GET  /stats                 counts
  *   POST /reset                 forgets ledger, counts and control
  *
@@ -76,7 +75,7 @@ static const struct {
 
 static struct {
 	double port, seed, keep, scale, role_ms[N_ROLES], share[N_FAULTS];
-	const char *key, *ledger, *shares, *retry_after;
+	const char *key, *ledger, *prompts, *shares, *retry_after;
 } options = {.seed = 1, .scale = 1, .role_ms = {60, 25, 40, 1}};
 
 static struct {
@@ -345,6 +344,7 @@ static void complete(struct client *c, const char *path, const char *body)
 		goto out;
 	script_answer(&q, &a);
 	stats.by_role[a.role]++;
+	prompts_note(&q, &a);
 	fault = choose_fault(request, body);
 	stats.by_fault[fault]++;
 	c->delivery = faults[fault].delivery;
@@ -532,6 +532,7 @@ static void read_options(int argc, char **argv)
 		{"--retry-after", NULL, &options.retry_after},
 		{"--key", NULL, &options.key},
 		{"--ledger", NULL, &options.ledger},
+		{"--prompts", NULL, &options.prompts},
 		{"--shares", NULL, &options.shares},
 	};
 
@@ -582,8 +583,7 @@ int main(int argc, char **argv)
 	getrlimit(RLIMIT_NOFILE, &files);
 	files.rlim_cur = files.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &files);
-	if (options.ledger)
-		ledger_open(options.ledger);
+	ledger_open(options.ledger, options.prompts);
 	uv_signal_init(loop, &term);
 	uv_signal_start(&term, on_signal, SIGTERM);
 	uv_signal_init(loop, &interrupt);

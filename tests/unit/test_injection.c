@@ -16,6 +16,7 @@ enum { KEYS_TRIED = 5, BODY_BYTES_MAX = 64 << 20 };
 
 static struct arena *kept; /* over all tests */
 static struct profile profile;
+static const struct job nobody; /* whose sources do not matter */
 
 /* --- a prompt with @text in one place, and harmless words in the others --- */
 
@@ -272,7 +273,7 @@ static void parrot(const struct payload *p, enum language language, enum place p
 	struct arena *a = arena_new();
 	struct critique c;
 
-	critique_read(a, &profile, p->reply, STR_OF("harmless"), &c);
+	critique_read(a, &profile, &nobody, p->reply, STR_OF("harmless"), &c);
 	assert_true(c.valid);
 	if (!copied_from(&profile, &c, &prompt))
 		fail_msg("%s as %.*s is a verdict", p->id.p, STR_ARG(p->reply));
@@ -306,7 +307,7 @@ static void a_verdict_of_its_own_stands(void **state)
 	const struct str own = STR("{\"issues\":[],\"score\":88,\"verdict\":\"pass\"}");
 	struct critique c;
 
-	critique_read(kept, &profile, own, STR_OF("harmless"), &c);
+	critique_read(kept, &profile, &nobody, own, STR_OF("harmless"), &c);
 	assert_true(c.valid);
 	for (int i = 0; i < n_payload; i++) {
 		struct prompt p = prompt_of(LANG_EN, ROLE_CRITIC, PLACE_draft, payloads[i].text);
@@ -323,7 +324,7 @@ static bool text_is_copied(const char *material, const char *reply)
 
 	of_text.critique = CRITIQUE_TEXT;
 	of_text.pass_rule = PASS_NO_ACTIONABLE_ISSUES;
-	critique_read(kept, &of_text, str_c(reply), STR_OF("harmless"), &c);
+	critique_read(kept, &of_text, &nobody, str_c(reply), STR_OF("harmless"), &c);
 	assert_true(c.valid);
 	bool copied = copied_from(&of_text, &c, &p);
 	prompt_release(&p);
@@ -355,7 +356,7 @@ static void more_verdicts_than_are_looked_at_make_none_valid(void **state)
 	const int one = (int)many(1).n, limit = COPIED_BYTES_MAX / one;
 	struct critique c;
 
-	critique_read(kept, &profile, own, STR_OF("harmless"), &c);
+	critique_read(kept, &profile, &nobody, own, STR_OF("harmless"), &c);
 	for (int over = 0; over < 2; over++) {
 		struct prompt p = prompt_of(LANG_EN, ROLE_CRITIC, PLACE_source, many(limit + over));
 		assert_int_equal(copied_from(&profile, &c, &p), over);
