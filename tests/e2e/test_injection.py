@@ -81,7 +81,7 @@ def canary_job(n):
 
 
 def test_no_word_of_a_job_is_in_a_prompt_of_another(tmp_path):
-    """500 calls are open at once when the worker is killed; another takes all of them over, and every twentieth call fails."""
+    """500 calls are open at once when the worker is killed; another takes all of them over, and a hundred of its calls fail at first."""
     prompts = tmp_path / "prompts.jsonl"
     env = {**QUICK_GROUP, "DRAFTMILL_WORKER_LEASE_MS": str(LEASE_MS),
            **{f"DRAFTMILL_MODELS_{model}_CONCURRENCY": str(N_JOBS) for model in ("DRAFTING", "CRITIQUING")}}
@@ -89,14 +89,14 @@ def test_no_word_of_a_job_is_in_a_prompt_of_another(tmp_path):
         stack.start_pg()
         stack.migrate()
         stack.start_broker()
-        stack.start_model(prompts=prompts, fail_500=0.05, **QUICK_MODEL)
+        stack.start_model(prompts=prompts, **QUICK_MODEL)
         stack.model.control(latency_ms=60000)
         send(stack, *(canary_job(n) for n in range(N_JOBS)))
         worker = stack.start_worker(env=env)
-        wait_until(lambda: prompts.exists() and prompts.read_bytes().count(b"\n") >= N_JOBS, 30, 0.2, "500 calls in flight")
+        wait_until(lambda: prompts.exists() and prompts.read_bytes().count(b"\n") >= N_JOBS, 60, 0.2, "500 calls in flight")
         assert stack.model.ledger() == []
         worker.kill()
-        stack.model.control(latency_ms=-1)
+        stack.model.control(fail="500", count=100, latency_ms=-1)
         drain(stack, env=env)
         outcomes = collections.Counter(outcome for outcome, _ in ends(stack).values())
         assert sum(outcomes.values()) == N_JOBS and outcomes["passed"] > N_JOBS / 2

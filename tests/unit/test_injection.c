@@ -18,7 +18,7 @@ static struct arena *kept; /* over all tests */
 static struct profile profile;
 static const struct job nobody; /* whose sources do not matter */
 
-/* --- a prompt with @text in one place, and harmless words in the others --- */
+/* --- prompts with something in each place --- */
 
 struct world {
 	struct variable variable;
@@ -39,12 +39,8 @@ static void phrase(const void *args, const struct job *job, bool japanese, struc
 static const struct check_type type = {.name = "brief", .phrase = phrase};
 static const struct check brief = {.name = STR("brief"), .type = &type, .severity = 4};
 
-static void build(struct world *w, enum language language, enum place place, struct str text)
+static void build(struct world *w, enum language language, const struct str at[N_PLACES])
 {
-	struct str at[N_PLACES];
-
-	for (int i = 0; i < N_PLACES; i++)
-		at[i] = i == (int)place ? text : STR_OF("harmless");
 	w->variable = (struct variable){at[PLACE_name], at[PLACE_variable]};
 	w->source = (struct source){at[PLACE_source_id], at[PLACE_source]};
 	w->constraint = at[PLACE_constraint];
@@ -77,15 +73,26 @@ static void build(struct world *w, enum language language, enum place place, str
 					 .n_issue = 1};
 }
 
-static struct prompt prompt_of(enum language language, enum role role, enum place place,
-			       struct str text)
+static struct prompt prompt_with(enum language language, enum role role,
+				 const struct str at[N_PLACES])
 {
 	struct prompt p = PROMPT;
 	struct world w;
 
-	build(&w, language, place, text);
+	build(&w, language, at);
 	prompt_write(&profile, &w.job, role, PAYLOADS_CALL_NO, &w.parts, &p);
 	return p;
+}
+
+/* @text in one place, harmless words in the others. */
+static struct prompt prompt_of(enum language language, enum role role, enum place place,
+			       struct str text)
+{
+	struct str at[N_PLACES];
+
+	for (int i = 0; i < N_PLACES; i++)
+		at[i] = i == (int)place ? text : STR_OF("harmless");
+	return prompt_with(language, role, at);
 }
 
 static int occurrences(struct str text, struct str part)
@@ -198,6 +205,77 @@ static void stays_inside(const struct payload *p, enum role role, const struct p
 static void nothing_survives_outside_the_fences(void **state)
 {
 	each_prompt(stays_inside);
+}
+
+/* --- as they are sent --- */
+
+static const char *const golden[N_LANGUAGES][N_PLACES] = {
+	{[PLACE_task] = "fence-en-2",
+	 [PLACE_name] = "template-en-7",
+	 [PLACE_variable] = "turn-en-5",
+	 [PLACE_constraint] = "verdict-en-7",
+	 [PLACE_source_id] = "comment-en-2",
+	 [PLACE_source] = "fence-en-4",
+	 [PLACE_draft] = "fence-en-1",
+	 [PLACE_detail] = "finding-en-4",
+	 [PLACE_finding] = "fence-en-10",
+	 [PLACE_category] = "refiner-en-7",
+	 [PLACE_snippet] = "fence-en-11",
+	 [PLACE_suggestion] = "finding-en-3"},
+	{[PLACE_task] = "fence-ja-2",
+	 [PLACE_name] = "template-ja-5",
+	 [PLACE_variable] = "fence-ja-4",
+	 [PLACE_constraint] = "checks-ja-6",
+	 [PLACE_source_id] = "comment-ja-2",
+	 [PLACE_source] = "fence-ja-3",
+	 [PLACE_draft] = "verdict-ja-1",
+	 [PLACE_detail] = "finding-ja-4",
+	 [PLACE_finding] = "fence-ja-7",
+	 [PLACE_category] = "refiner-ja-6",
+	 [PLACE_snippet] = "approve-ja-6",
+	 [PLACE_suggestion] = "fence-ja-6"},
+};
+
+static struct str payload_named(const char *id)
+{
+	for (int i = 0; i < n_payload; i++)
+		if (str_is(payloads[i].id, id))
+			return payloads[i].text;
+	fail_msg("no payload %s", id);
+	return (struct str){NULL, 0};
+}
+
+/* After a wanted change run this with GOLDEN=write and read the difference. */
+static void compare(const char *path, struct str user)
+{
+	const char *mode = getenv("GOLDEN");
+
+	if (mode && !strcmp(mode, "write")) {
+		FILE *file = fopen(path, "w");
+		assert_non_null(file);
+		fwrite(user.p, 1, user.n, file);
+		fclose(file);
+	}
+	if (!str_eq(case_file(kept, path), user))
+		fail_msg("%s is not what is sent:\n%.*s", path, STR_ARG(user));
+}
+
+static void payloads_are_sent_as_the_golden_texts_show(void **state)
+{
+	struct str at[N_PLACES];
+	char path[80];
+
+	for (int lang = 0; lang < N_LANGUAGES; lang++) {
+		for (int i = 0; i < N_PLACES; i++)
+			at[i] = payload_named(golden[lang][i]);
+		for (int role = 0; role < N_ROLES; role++) {
+			struct prompt p = prompt_with((enum language)lang, (enum role)role, at);
+			snprintf(path, sizeof(path), "tests/data/prompts/injected-%s-%s.txt",
+				 language_name((enum language)lang), role_name((enum role)role));
+			compare(path, buf_view(&p.user));
+			prompt_release(&p);
+		}
+	}
 }
 
 /* --- requests --- */
@@ -397,6 +475,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_are_enough_of_them),
 		cmocka_unit_test(nothing_survives_outside_the_fences),
+		cmocka_unit_test(payloads_are_sent_as_the_golden_texts_show),
 		cmocka_unit_test(a_request_holds_it_in_one_string),
 		cmocka_unit_test(who_repeats_a_verdict_has_none),
 		cmocka_unit_test(a_verdict_of_its_own_stands),
