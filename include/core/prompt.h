@@ -25,6 +25,8 @@
 #include "core/wire.h"
 
 enum { PROMPT_BYTES_MAX = 8 << 20, ANSWER_SCHEMA_BYTES_MAX = 1 << 20 };
+/* Of a request's body: each byte of both messages written as \u00xx, the schema, and the rest. */
+enum { REQUEST_BYTES_MAX = 2 * 6 * PROMPT_BYTES_MAX + 2 * ANSWER_SCHEMA_BYTES_MAX };
 
 /* A prompt to be written. */
 #define PROMPT                                                                                     \

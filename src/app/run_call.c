@@ -34,7 +34,7 @@ static void post(struct run_call *c, int64_t timeout_ms)
 {
 	struct run *r = c->run;
 	struct prompt p = PROMPT;
-	struct buf body = BUF(4 * PROMPT_BYTES_MAX);
+	struct buf body = BUF(REQUEST_BYTES_MAX);
 
 	loop_prompt(r->loop, &c->call, &p);
 	c->call.model->wire->request(c->call.model, &p, c->call.max_output_tokens, &body);

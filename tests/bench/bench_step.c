@@ -373,7 +373,7 @@ static const struct call *open_call(const struct loop *loop)
 static void post(const struct loop *loop, struct turns *t)
 {
 	struct prompt p = PROMPT;
-	struct buf body = BUF(4 * PROMPT_BYTES_MAX);
+	struct buf body = BUF(REQUEST_BYTES_MAX);
 	const struct call *c = open_call(loop);
 	double begin_ms = cpu_ms();
 
