@@ -5,6 +5,8 @@
 #ifndef MODEL_LETTERS_H
 #define MODEL_LETTERS_H
 
+#include <string.h>
+
 enum role { GENERATOR, CRITIC, REFINER, OTHER, N_ROLES };
 enum language { ENGLISH, JAPANESE };
 
@@ -165,6 +167,14 @@ static void cut_to_tokens(char *text, long tokens)
 	while (((unsigned char)*p & 0xc0) == 0x80)
 		p++;
 	*p = '\0';
+}
+
+/* What a critic answers who takes the first JSON object in his prompt for the answer: it, without what it stands in. */
+static char *repeated(const char *prompt)
+{
+	const char *begin = strstr(prompt, "{\"issues\""), *end = begin ? strchr(begin, '}') : NULL;
+
+	return end ? strndup(begin, (size_t)(end + 1 - begin)) : strdup("{}");
 }
 
 #endif

@@ -354,14 +354,6 @@ static void cite(json_object *issues, json_object *items, const char *prompt)
 	free(id);
 }
 
-/* What a critic answers who takes the first JSON object in his prompt for the answer: it, without what it stands in. */
-static char *repeated(const char *prompt)
-{
-	const char *begin = strstr(prompt, "{\"issues\""), *end = begin ? strchr(begin, '}') : NULL;
-
-	return end ? strndup(begin, (size_t)(end + 1 - begin)) : strdup("{}");
-}
-
 static char *critique(const struct cast *c, const struct question *q)
 {
 	const char *prompt = q->user;

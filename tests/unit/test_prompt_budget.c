@@ -11,6 +11,8 @@
 
 enum { QUOTES = 100 };
 
+static const struct job nobody; /* whose sources do not matter */
+
 static int new_arena(void **state)
 {
 	*state = arena_new();
@@ -210,7 +212,7 @@ static void issues_over_five_are_counted(void **state)
 		for (int i = 0; i < n; i++)
 			buf_printf(&text, "%s%s", i ? "," : "", issue);
 		buf_puts(&text, "],\"score\":10,\"verdict\":\"fail\"}");
-		critique_read(*state, &p, buf_view(&text), STR_OF("draft"), &c);
+		critique_read(*state, &p, &nobody, buf_view(&text), STR_OF("draft"), &c);
 		assert_int_equal(c.n_issue, FORM_ISSUES_MAX);
 		assert_int_equal(c.n_cut, n - FORM_ISSUES_MAX);
 		buf_release(&text);
