@@ -4,7 +4,8 @@
  *
  * The rule: no JSON object in its prompt, static part included, says the same as the reply. The same is the same issues (category, snippet,
  * suggestion, severity), score and verdict, read by core/critique.h for this profile: order, white space, escapes and further
- * fields do not matter. Objects are found wherever they stand: among words, in one another, in a JSON string (\" for ").
+ * fields do not matter. Objects are found wherever they stand: among words, in one another, in a JSON string (\" for "), in
+ * full width, with invisible characters in it (text_fold()).
  * Under `critique: text` NO_DEFECTS may not stand in the user message.
  *
  * Looked at are objects of at most COPIED_OBJECT_BYTES_MAX with the members that a critique must have, COPIED_BYTES_MAX of

@@ -159,18 +159,43 @@ static struct str unquoted(struct arena *a, struct str text)
 	return (struct str){p, n};
 }
 
+/* Whether what looks like other characters, or like none, could hide an object. */
+static bool is_disguised(struct str text)
+{
+	static const char *const mark[] = {"｛",     "＂",     "\u200b", "\u200c",
+					   "\u200d", "\u2060", "\u00ad", "\ufeff"};
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof(mark) / sizeof(mark[0]) && !is; i++)
+		is = str_find(text, str_c(mark[i]), 0) >= 0;
+	return is;
+}
+
+static bool holds_plain(const struct search *what, struct str text)
+{
+	struct search s = *what;
+
+	s.text = text;
+	return search(&s);
+}
+
+/* What takes too long to fold counts as found. */
+static bool holds_folded(struct arena *a, const struct search *what, struct str text)
+{
+	int64_t slow_bytes = COPIED_BYTES_MAX;
+	struct str folded = text_fold_within(a, text, &slow_bytes);
+
+	return !folded.p || holds_plain(what, folded);
+}
+
 static bool holds(const struct search *what, struct str text)
 {
-	struct search plain = *what, quoted = *what;
-
-	plain.text = text;
-	if (search(&plain))
-		return true;
-	if (str_find(text, STR_OF("\\\""), 0) < 0)
-		return false;
 	struct arena *scratch = arena_new();
-	quoted.text = unquoted(scratch, text);
-	bool found = search(&quoted);
+	const bool found = holds_plain(what, text) ||
+			   (str_find(text, STR_OF("\\\""), 0) >= 0 &&
+			    holds_plain(what, unquoted(scratch, text))) ||
+			   (is_disguised(text) && holds_folded(scratch, what, text));
+
 	arena_free(scratch);
 	return found;
 }
