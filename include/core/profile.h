@@ -25,6 +25,15 @@ enum schema_mode {
 	SCHEMA_MODE_OPENAPI,
 	SCHEMA_MODE_NONE
 };
+/* What the schema of a draft may say to a model beyond its form, see core/hint.h. */
+enum schema_says {
+	SCHEMA_SAYS_FORM,	/* names and kinds of its parts alone */
+	SCHEMA_SAYS_VALUES,	/* texts to choose from, patterns */
+	SCHEMA_SAYS_ALL,	/* lengths, too */
+	SCHEMA_SAYS_ALL_WRITTEN /* all, to a server that reads patterns as llama.cpp does */
+};
+/* Whose calls have the checks said by their schema. */
+enum draft_schema { DRAFT_SCHEMA_OFF, DRAFT_SCHEMA_REFINE, DRAFT_SCHEMA_ALWAYS };
 /* How much of JSON Schema may be said: all that we want; that without bounds; in the words of OpenAPI 3.0, where enums are of texts. */
 enum dialect { DIALECT_FULL, DIALECT_UNBOUNDED, DIALECT_OPENAPI, N_DIALECTS };
 /* What a reply is to be. */
@@ -34,8 +43,9 @@ enum critique_kind { CRITIQUE_JSON, CRITIQUE_PLAIN_ISSUES, CRITIQUE_TEXT };
 /* What passes, besides green checks: no actionable issue, a verdict and a score that say so; or no actionable issue alone. */
 enum pass_rule { PASS_VERDICT_AND_SCORE, PASS_NO_ACTIONABLE_ISSUES };
 /* By the values of their enums; NULL at the end. max_tokens_names: what max_tokens_field may be. */
-extern const char *const stakes_names[], *const sampling_names[], *const schema_mode_names[],
-									  *const max_tokens_names[];
+extern const char *const stakes_names[],
+	*const sampling_names[], *const schema_mode_names[], *const schema_says_names[],
+								     *const max_tokens_names[];
 const char *role_name(enum role);
 const char *stakes_name(enum stakes);
 const char *language_name(enum language); /* "en" "ja" */
@@ -60,6 +70,7 @@ struct model {		     /* capability row */
 	enum sampling sampling;
 	int64_t temperature_milli; /* sent where sampling says so */
 	enum schema_mode schema_mode;
+	enum schema_says schema_says;
 	struct str max_tokens_field; /* "max_completion_tokens" or "max_tokens" */
 	struct str thinking;	     /* a level's word, or tokens in digits; absent = not sent */
 	const struct price *price;   /* by valid_from, at least one */
@@ -88,6 +99,7 @@ struct profile {
 	struct str name;
 	enum mode mode;
 	struct limits limits;
+	enum draft_schema draft_schema;
 	enum critique_kind critique;
 	enum pass_rule pass_rule;
 	bool cite_sources;	    /* an issue of the critic may name the source it rests on */

@@ -79,6 +79,8 @@ struct wire {
 	int64_t budget_min_tokens; /* of `thinking` as a number of tokens; -1: it takes none */
 	unsigned schema_modes;	   /* 1 << enum schema_mode */
 	bool schema_bounds;	   /* its schemas may bound numbers and arrays */
+	unsigned
+		text_bounds; /* 1 << enum schema_mode: in which they may bound texts, by pattern and length */
 	int64_t temperature_max_milli;
 	bool thinking_bars_temperature; /* unless `thinking` is "none" */
 
@@ -109,6 +111,9 @@ struct str http_header(struct str headers, const char *name);
 /* How long the headers ask to wait, milliseconds from @received_ms: retry-after-ms, or Retry-After in seconds, both also with a fraction, or
  * as an HTTP date (IMF-fixdate). -1: absent, 0, past, negative, more than a week, or something else. */
 int64_t http_retry_after_ms(struct str headers, int64_t received_ms);
+
+/* Whether a schema to this model may bound texts, as far as its wire goes. */
+bool wire_bounds_texts(const struct model *);
 
 /* In which words a schema goes to this model. */
 enum dialect wire_dialect(const struct model *);

@@ -54,6 +54,7 @@ static const struct profile_key keys[] = {
 	KEY("mode", TEXT, "critic_refiner"),
 	KEY("critique", TEXT, "json"),
 	KEY("pass_rule", TEXT, "verdict_and_score"),
+	{.key = "draft_schema", .kind = TEXT, .optional = true},
 	KEY("pass_score", PLAIN, "80"),
 	KEY("score_max", PLAIN, "100"),
 	KEY("severity_threshold", PLAIN, "3"),

@@ -80,6 +80,7 @@ static const struct setting table[] = {
 	ROW("text", "", CHOICE, "models.NAME.sampling", "omit", "send the temperature, omit it where the model heeds none, or reject a row that gives one", MODEL(sampling), .choice = sampling_names),
 	ROW("decimal", "", DECIMAL, "models.NAME.temperature", "0.7", "0 to 2, with sampling: send", MODEL(temperature_milli), .scale = 1000, .max = 2000),
 	ROW("text", "", CHOICE, "models.NAME.schema_mode", "json_schema", "how JSON is asked for: json_schema, json_object, openapi (older Gemini) or none", MODEL(schema_mode), .choice = schema_mode_names),
+	ROW("text", "", CHOICE, "models.NAME.schema_says", "form", "what the schema of a draft may say, once you have tried it: form, values, all, or all_written (llama.cpp); for draft_schema of a profile", MODEL(schema_says), .choice = schema_says_names),
 	STRING("models.NAME.max_tokens_field", "max_completion_tokens", "of wire openai: max_completion_tokens, or max_tokens for older models and imitators", MODEL(max_tokens_field), .choice = max_tokens_names),
 	STRING("models.NAME.thinking", "", "a level such as low, or a number of tokens, as the wire has it; without it the model decides", MODEL(thinking)),
 	ROW("date", "", DATE, "models.NAME.sunset", "", "day, UTC, from which on the maker does not serve it: refused then, warned of 30 days before", MODEL(sunset_ms)),

@@ -1,4 +1,5 @@
 #include "check_family.h"
+#include "check_hint.h"
 #include "check_parts.h"
 
 #include "base/text.h"
@@ -125,3 +126,13 @@ const struct check_type check_length_types[] = {
 	{"words", read_length, run_words, phrase_words, keys},
 	{0},
 };
+
+void length_hint(const struct check *c, struct hint *hint)
+{
+	const struct length *length = c->args;
+
+	if (c->type->run != run_graphemes)
+		return;
+	hint->min = length->min > hint->min ? length->min : hint->min;
+	hint->max = length->max < hint->max ? length->max : hint->max;
+}

@@ -1,4 +1,5 @@
 #include "check_family.h"
+#include "check_hint.h"
 #include "check_parts.h"
 #include "core/job.h"
 
@@ -327,4 +328,16 @@ struct str check_lacks(const struct check *c, const struct job *job)
 		if (!has_value(job, terms->variable[i]))
 			return terms->variable[i];
 	return (struct str){0};
+}
+
+void terms_hint(const struct check *c, const struct job *job, struct hint *hint)
+{
+	const struct terms *terms = c->args;
+
+	if (c->type->run != run_must_include)
+		return;
+	for (int i = 0; i < terms->n_term; i++)
+		hint_add_value(hint, terms->term[i]);
+	for (int i = 0; i < terms->n_variable; i++)
+		hint_add_value(hint, job_variable(job, terms->variable[i]));
 }

@@ -1,5 +1,7 @@
 #include "core/form.h"
 
+#include "core/hint.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,11 +10,22 @@ static bool has_confidence(const struct profile *p, enum role role)
 	return p->gate && role == ROLE_GENERATOR;
 }
 
+bool form_says_checks(const struct profile *p, enum role role)
+{
+	const bool wanted =
+		p->draft_schema == DRAFT_SCHEMA_ALWAYS
+			? role == ROLE_GENERATOR || role == ROLE_REFINER
+			: p->draft_schema == DRAFT_SCHEMA_REFINE && role == ROLE_REFINER;
+
+	return wanted && p->model[role].schema_says != SCHEMA_SAYS_FORM;
+}
+
 enum want form_want(const struct profile *p, enum role role)
 {
 	if (role == ROLE_CRITIC)
 		return p->critique == CRITIQUE_TEXT ? WANT_TEXT : WANT_CRITIQUE;
-	return p->n_field > 0 || has_confidence(p, role) ? WANT_DRAFT : WANT_TEXT;
+	return p->n_field > 0 || has_confidence(p, role) || form_says_checks(p, role) ? WANT_DRAFT
+										      : WANT_TEXT;
 }
 
 /* Whether @text tells of a scale that ends at @max, in one of the ways in which people write that. */
@@ -172,8 +185,23 @@ static void put_critique(const struct profile *p, enum dialect dialect, struct j
 	close_object(o, dialect, names, is_scored ? 5 : 3);
 }
 
-static void put_draft(const struct profile *p, enum role role, enum dialect dialect,
-		      struct json_out *o)
+/* A part of a draft, @field absent: all of it; with what can be said of its checks. */
+static void put_part(struct json_out *o, const char *key, const struct profile *p, enum role role,
+		     const struct job *job, struct str field)
+{
+	struct arena *scratch = arena_new();
+	struct hint hint;
+
+	json_open(o, key, '{');
+	json_put_str(o, "type", STR_OF("string"));
+	hint_of(scratch, p, job, field, &hint);
+	hint_put(&hint, &p->model[role], o);
+	json_close(o, '}');
+	arena_free(scratch);
+}
+
+static void put_draft(const struct profile *p, enum role role, const struct job *job,
+		      enum dialect dialect, struct json_out *o)
 {
 	struct str name[FIELDS_MAX + 1] = {STR("text")};
 	int n = p->n_field ? p->n_field : 1;
@@ -181,8 +209,12 @@ static void put_draft(const struct profile *p, enum role role, enum dialect dial
 	for (int i = 0; i < p->n_field; i++)
 		name[i] = p->field[i];
 	open_object(o, NULL);
-	for (int i = 0; i < n; i++)
-		put_text(o, name[i].p);
+	for (int i = 0; i < n; i++) {
+		if (job && form_says_checks(p, role))
+			put_part(o, name[i].p, p, role, job, p->n_field ? name[i] : str_c(NULL));
+		else
+			put_text(o, name[i].p);
+	}
 	if (has_confidence(p, role)) {
 		json_put_raw(o, "confidence", STR_OF("{\"type\":\"number\"}"));
 		name[n++] = STR_OF("confidence");
@@ -190,7 +222,8 @@ static void put_draft(const struct profile *p, enum role role, enum dialect dial
 	close_object(o, dialect, name, n);
 }
 
-void form_schema(const struct profile *p, enum role role, enum dialect dialect, struct buf *out)
+void form_schema(const struct profile *p, enum role role, const struct job *job,
+		 enum dialect dialect, struct buf *out)
 {
 	struct json_out o = {.buf = out};
 	const enum want want = form_want(p, role);
@@ -198,7 +231,7 @@ void form_schema(const struct profile *p, enum role role, enum dialect dialect, 
 	if (want == WANT_CRITIQUE)
 		put_critique(p, dialect, &o);
 	else if (want == WANT_DRAFT)
-		put_draft(p, role, dialect, &o);
+		put_draft(p, role, job, dialect, &o);
 }
 
 /* --- the same in words --- */

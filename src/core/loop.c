@@ -71,8 +71,9 @@ static int64_t prompt_bytes(const struct loop *l, const struct call *c)
 	int64_t n;
 
 	loop_prompt(l, c, &p);
-	n = p.system.full || p.user.full || p.schema.full ? INT64_MAX
-							  : (int64_t)(p.system.n + p.user.n);
+	n = p.system.full || p.user.full || p.schema.full
+		    ? INT64_MAX
+		    : (int64_t)(p.system.n + p.user.n + p.schema.n);
 	prompt_release(&p);
 	return n;
 }

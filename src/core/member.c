@@ -123,7 +123,7 @@ void members_put(struct json_out *o, const struct member *f, const void *base)
 			json_put_int(o, f->key, *(const int64_t *)from);
 		else if (f->kind == TEXT)
 			json_put_str(o, f->key, *(const struct str *)from);
-		else if (f->kind == WORD)
+		else if (f->kind == WORD && !(f->optional && *(const int *)from == 0))
 			json_put_str(o, f->key, str_c(f->words[*(const int *)from]));
 		else if (f->kind == WIRE)
 			json_put_str(o, f->key, str_c((*(const struct wire *const *)from)->name));

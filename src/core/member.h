@@ -73,7 +73,7 @@ const struct json *member_array(const struct reader *r, const struct json *o, co
 const struct str *member_texts(const struct reader *r, const struct json *o, const char *key,
 			       size_t min, int *n);
 
-/* Writes what the table can read, OTHER left out. */
+/* Writes what the table can read, but not OTHER, nor an optional word that is the first of its kind: absent means that. */
 void members_put(struct json_out *o, const struct member *list, const void *base);
 
 #endif

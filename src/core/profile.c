@@ -17,11 +17,13 @@ enum { VERSION = 1 };
 static const char *const mode_names[] = {"oneshot", "critic_refiner", "reflect", NULL};
 static const char *const critique_names[] = {"json", "plain_issues", "text", NULL};
 static const char *const pass_names[] = {"verdict_and_score", "no_actionable_issues", NULL};
+static const char *const draft_schema_names[] = {"off", "refine", "always", NULL};
 static const char *const role_names[] = {"generator", "critic", "refiner", "tool", NULL};
 const char *const stakes_names[] = {"low", "normal", "high", NULL};
 static const char *const language_names[] = {"en", "ja", NULL};
 const char *const sampling_names[] = {"send", "omit", "reject", NULL};
 const char *const schema_mode_names[] = {"json_schema", "json_object", "openapi", "none", NULL};
+const char *const schema_says_names[] = {"form", "values", "all", "all_written", NULL};
 const char *const max_tokens_names[] = {"max_completion_tokens", "max_tokens", NULL};
 
 const char *role_name(enum role role)
@@ -66,6 +68,7 @@ static const struct member model_fields[] = {
 	FIELD(TEXT, "max_tokens_field", AT(model, max_tokens_field), .words = max_tokens_names),
 	ENUM(model, sampling, sampling_names),
 	ENUM(model, schema_mode, schema_mode_names),
+	FIELD(WORD, "schema_says", AT(model, schema_says), .words = schema_says_names, .optional = true),
 	FIELD(WIRE, "wire", AT(model, wire)),
 	FIELD(TEXT, "thinking", AT(model, thinking), .nullable = true, .optional = true),
 	ALONE("prices"),
@@ -94,6 +97,7 @@ static const struct member profile_fields[] = {
 	ENUM(profile, stakes, stakes_names),
 	FIELD(WORD, "critique", AT(profile, critique), .words = critique_names, .optional = true),
 	FIELD(WORD, "pass_rule", AT(profile, pass_rule), .words = pass_names, .optional = true),
+	FIELD(WORD, "draft_schema", AT(profile, draft_schema), .words = draft_schema_names, .optional = true),
 	INT(profile, pass_score, 0, 100),
 	INT(profile, score_max, 10, 100),
 	INT(profile, severity_threshold, 1, 5),

@@ -12,10 +12,10 @@ enum { NAME_BYTES_MAX = 64, FIELD_BYTES_MAX = 40, ITERATIONS_UNASKED_MAX = 3 };
 static void check_form(const struct reader *r, const struct profile *p, enum language lang,
 		       enum role role)
 {
-	if (p->n_field && role != ROLE_CRITIC &&
+	if ((p->n_field || form_says_checks(p, role)) && role != ROLE_CRITIC &&
 	    str_find(p->prompt[lang][role], STR_OF("{{schema}}"), 0) < 0)
 		REFUSE(r,
-		       "prompts.%s.%s: {{schema}} is not shown, which names the fields; put it where "
+		       "prompts.%s.%s: {{schema}} is not shown, which names the parts; put it where "
 		       "the form of the reply is told",
 		       language_name(lang), role_name(role));
 }
@@ -85,6 +85,22 @@ static void check_example(const struct reader *r, const struct profile *p)
 			       language_name((enum language)lang));
 }
 
+/* A schema that says more needs a model that follows it. */
+static void check_draft_schema(const struct reader *r, const struct profile *p)
+{
+	if (p->draft_schema == DRAFT_SCHEMA_OFF || form_says_checks(p, ROLE_GENERATOR) ||
+	    form_says_checks(p, ROLE_REFINER))
+		return;
+	if (p->draft_schema == DRAFT_SCHEMA_REFINE && p->mode == MODE_ONESHOT)
+		REFUSE(r, "%s: in mode oneshot nobody refines; give always, or off",
+		       "draft_schema");
+	else
+		REFUSE(r,
+		       "%s: no model that writes here follows such a schema; give schema_says in "
+		       "the model's row once you have tried it (values or all), or off here",
+		       "draft_schema");
+}
+
 /* What is asked of the critic, and what its prompt says. */
 static void check_critique(const struct reader *r, const struct profile *p)
 {
@@ -124,6 +140,7 @@ void profile_check_rules(const struct reader *r, const struct json *o, const str
 		member_unfit(r, o, "score_max", "10 or 100");
 	check_judge(r, p);
 	check_critique(r, p);
+	check_draft_schema(r, p);
 	if (role_time_end_ms(p, &p->limits, ROLE_GENERATOR, 0) <
 	    (p->role_ms[ROLE_GENERATOR] ? p->role_ms[ROLE_GENERATOR] : 1))
 		REFUSE(r, "%s: draft, critique and mend exceed limits.active_ms; lower them",

@@ -102,7 +102,7 @@ static void put_schema(struct rendering *r)
 		    "; `confidence` from 0 to 1 tells how sure you are that it keeps every constraint",
 		    "。`confidence` は本文がすべての条件を満たしているという確信の度合い（0 から 1）とする");
 	buf_puts(r->out, ":\n");
-	form_schema(r->profile, r->role, DIALECT_FULL, r->out);
+	form_schema(r->profile, r->role, NULL, DIALECT_FULL, r->out);
 }
 
 /* --- what stands for the job's variables --- */
@@ -525,7 +525,7 @@ void prompt_write(const struct profile *profile, const struct job *job, enum rol
 	if (!split(profile->prompt[job->language][role], &system, &user))
 		BUG("a template of %s without its separator", role_name(role));
 	out->want = r.want;
-	form_schema(profile, role, wire_dialect(&profile->model[role]), &out->schema);
+	form_schema(profile, role, job, wire_dialect(&profile->model[role]), &out->schema);
 	r.out = &out->system;
 	render(&r, system);
 	r.out = &out->user;

@@ -48,6 +48,24 @@ static enum status check_thinking(const struct model *m, struct err *err)
 		       STR_ARG(str_cut(m->thinking, 60)), words, number);
 }
 
+/* What a schema shall say, one must be able to say. */
+static enum status check_says(const struct model *m, struct err *err)
+{
+	const bool sends =
+		m->schema_mode == SCHEMA_MODE_JSON_SCHEMA || m->schema_mode == SCHEMA_MODE_OPENAPI;
+
+	if (m->schema_says != SCHEMA_SAYS_FORM && !sends)
+		return err_set(err, ST_INVALID,
+			       "schema_says: by schema_mode %s no schema is sent; give form",
+			       schema_mode_names[m->schema_mode]);
+	if (m->schema_says > SCHEMA_SAYS_VALUES && !wire_bounds_texts(m))
+		return err_set(err, ST_INVALID,
+			       "schema_says: wire %s takes no lengths of texts by schema_mode %s; "
+			       "give values",
+			       m->wire->name, schema_mode_names[m->schema_mode]);
+	return ST_OK;
+}
+
 enum status wire_check(const struct model *m, struct err *err)
 {
 	const struct wire *w = m->wire;
@@ -59,6 +77,8 @@ enum status wire_check(const struct model *m, struct err *err)
 		return err_set(err, ST_INVALID,
 			       "schema_mode: wire %s has no such mode; give json_schema or none",
 			       w->name);
+	if (check_says(m, err) != ST_OK)
+		return ST_INVALID;
 	if (m->sampling != SAMPLING_SEND)
 		return ST_OK;
 	if (m->temperature_milli > w->temperature_max_milli)
@@ -216,6 +236,11 @@ int64_t http_retry_after_ms(struct str headers, int64_t received_ms)
 }
 
 /* --- requests --- */
+
+bool wire_bounds_texts(const struct model *model)
+{
+	return model->wire->text_bounds >> model->schema_mode & 1;
+}
 
 enum dialect wire_dialect(const struct model *model)
 {

@@ -156,6 +156,7 @@ const struct wire wire_gemini = {
 	.schema_modes = 1 << SCHEMA_MODE_JSON_SCHEMA | 1 << SCHEMA_MODE_JSON_OBJECT |
 			1 << SCHEMA_MODE_OPENAPI | 1 << SCHEMA_MODE_NONE,
 	.schema_bounds = true,
+	.text_bounds = 1 << SCHEMA_MODE_OPENAPI,
 	.temperature_max_milli = 2000,
 	.request = write_request,
 	.reply = read_reply,

@@ -68,7 +68,7 @@ static void assert_schema(const struct profile *p, enum role role, enum dialect 
 {
 	struct buf schema = BUF(1000);
 
-	form_schema(p, role, dialect, &schema);
+	form_schema(p, role, NULL, dialect, &schema);
 	assert_string_equal(schema.n ? schema.p : "", expected);
 	buf_release(&schema);
 }

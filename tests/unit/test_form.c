@@ -39,7 +39,7 @@ static struct json *schema_of(const struct profile *p, enum dialect dialect)
 	struct json *schema;
 	struct err err;
 
-	form_schema(p, ROLE_CRITIC, dialect, &text);
+	form_schema(p, ROLE_CRITIC, NULL, dialect, &text);
 	if (json_read(buf_view(&text), &schema, &err) != JSON_FINE)
 		fail_msg("%s", err.text);
 	buf_release(&text);

@@ -311,6 +311,32 @@ static void sources_are_cited_by_who_sees_them(void **state)
 	assert_null(profile_read(*state, text, &faults));
 }
 
+/* A schema that says more than the form: off unless named, and only for a model that follows it. */
+static void a_draft_schema_needs_a_model_that_follows_it(void **state)
+{
+#define MODE "\"gate_permille\""
+	struct arena *a = *state;
+	const struct profile *p = read_good(a, STR_OF(whole));
+
+	assert_int_equal(p->draft_schema, DRAFT_SCHEMA_OFF);
+	assert_int_equal(p->model[ROLE_REFINER].schema_says, SCHEMA_SAYS_FORM);
+	refused(a, MODE, "\"draft_schema\":\"on\"," MODE, "draft_schema: ");
+	refused(a, MODE, "\"draft_schema\":\"always\"," MODE,
+		"draft_schema: no model that writes here follows such a schema; give schema_says");
+	refused(a, "\"schema_mode\":\"json_schema\"",
+		"\"schema_mode\":\"json_schema\",\"schema_says\":\"much\"",
+		"models.critic.schema_says: ");
+	refused(a, MODE, "\"draft_schema\":\"refine\"," MODE, "draft_schema: no model");
+	struct str text = with(a, MODE, "\"draft_schema\":\"refine\"," MODE);
+	const char *row = strstr(strstr(text.p, "\"refiner\":{\"id\""), ",\"temperature_milli\"");
+	text = arena_printf(a, "%.*s,\"schema_says\":\"values\"%s", (int)(row - text.p), text.p,
+			    row);
+	p = read_good(a, text);
+	assert_int_equal(p->draft_schema, DRAFT_SCHEMA_REFINE);
+	assert_int_equal(p->model[ROLE_REFINER].schema_says, SCHEMA_SAYS_VALUES);
+#undef MODE
+}
+
 static void checks_are_a_hundred_at_most(void **state)
 {
 	struct buf checks = BUF(16 << 10);
@@ -438,6 +464,7 @@ int main(void)
 		WITH_ARENA(a_fault_is_told_by_its_path_and_mend),
 		WITH_ARENA(what_the_critic_is_asked_fits_together),
 		WITH_ARENA(sources_are_cited_by_who_sees_them),
+		WITH_ARENA(a_draft_schema_needs_a_model_that_follows_it),
 		WITH_ARENA(checks_are_a_hundred_at_most),
 		WITH_ARENA(parts_have_names_that_prompts_and_checks_know),
 		WITH_ARENA(the_critic_is_another_model_than_the_generator),
