@@ -152,9 +152,16 @@ create function critic_input(of_batch text) returns table (profile text, arm tex
 $$;
 create view v_critic_input as select * from critic_input(null);
 
+-- One row a stored profile: what tells two of them apart where results stand side by side. Of one checks_sha are profiles with the same
+-- checks on the same parts, so the same schema for drafts that use one.
+create view v_profile as
+select profile_sha, name, body::json ->> 'mode' as mode, coalesce(body::json ->> 'draft_schema', 'off') as draft_schema,
+	sha256(convert_to(concat(body::json ->> 'checks', body::json ->> 'fields'), 'UTF8')) as checks_sha
+from profile;
+
 revoke all on function share_interval(bigint, bigint), arms(text), critic_input(text) from public;
 grant execute on function share_interval(bigint, bigint), arms(text), critic_input(text) to draftmill_reader, draftmill_worker;
-grant select on v_call, v_critique, v_failure, v_intent, v_unanswered, v_job, v_violation, v_arm, v_critic_input to draftmill_reader, draftmill_worker;
+grant select on v_call, v_critique, v_failure, v_intent, v_unanswered, v_job, v_profile, v_violation, v_arm, v_critic_input to draftmill_reader, draftmill_worker;
 grant select on v_call, v_job to draftmill_reviewer;
 
 reset search_path;

@@ -6,7 +6,8 @@
 /* $1 batch or null. Critiques that are not valid have no score and stay out of its mean. */
 static const char report_sql[] =
 	"with j as materialized (select * from draftmill.v_job where $1::text is null or batch = $1), "
-	"  o as (select * from j where outcome is not null) "
+	"  o as (select * from j where outcome is not null), "
+	"  p as materialized (select * from draftmill.v_profile) " /* which reads each body, once */
 	"select json_build_object( "
 	"'batch', $1::text, "
 	"'n_jobs', (select count(*) from j), "
@@ -22,6 +23,18 @@ static const char report_sql[] =
 	"  select count(*) as n_jobs, count(*) filter (where first_n_failed > 0) as n_before, "
 	"    count(*) filter (where last_n_failed > 0) as n_after "
 	"  from o join draftmill.v_violation using (job_no)) x), "
+	"'profiles', (select coalesce(json_agg(x order by checks, profile, mode, draft_schema), '[]') from ( "
+	"  select p.name as profile, p.mode, p.draft_schema, encode(p.checks_sha, 'hex') as checks, count(*) as n_jobs, "
+	"    count(first_n_failed) as n_texts, count(*) filter (where first_n_failed > 0) as n_before, "
+	"    count(*) filter (where last_n_failed > 0) as n_after, round(avg(tokens_in + tokens_out))::bigint as tokens_per_job, "
+	"    round(avg(cost_micro_usd))::bigint as cost_micro_usd_per_job, "
+	"    percentile_disc(0.95) within group (order by elapsed_ms) as p95_ms, "
+	"    case when p.mode <> 'oneshot' and p.draft_schema <> 'off' and not exists ( "
+	"      select from o join p c using (profile_sha) "
+	"      where c.mode = 'oneshot' and c.draft_schema = 'always' and c.checks_sha = p.checks_sha) then p.name end as uncontrolled "
+	"  from o join p using (profile_sha) "
+	"    left join draftmill.v_violation v using (job_no) "
+	"  group by p.name, p.mode, p.draft_schema, p.checks_sha) x), "
 	"'critiques', (select row_to_json(x) from ( "
 	"  select count(*) filter (where valid) as n_valid, count(*) filter (where not valid) as n_invalid, "
 	"    count(*) filter (where shape = 'fence') as n_fence, count(*) filter (where shape = 'prose') as n_prose, "
@@ -118,6 +131,29 @@ static void put_texts(struct page *p, const struct json *texts)
 	put_share(p, ask_number(texts, "n_after"), of);
 }
 
+static const char profile_form[] =
+	"  {profile:-34}{n_jobs:12}{n_texts:12}{n_before:12}{n_after:12}{tokens_per_job:12}"
+	"{cost_micro_usd_per_job/6:12}{p95_ms:12}  {mode}, draft_schema {draft_schema}\n";
+static const char control_form[] =
+	"[  {uncontrolled}: its control is missing. The same schema may do as much without a loop: run the jobs once\n"
+	"  more under a profile of the same checks with mode: oneshot and draft_schema: always\n]";
+
+/* Side by side where there are several; and whatever the loop did under a schema stands beside what the schema does alone, or that is asked for. */
+static void put_profiles(struct page *p, const struct json *profiles)
+{
+	bool lacks = false;
+
+	for (size_t i = 0; i < json_size(profiles); i++)
+		lacks = lacks || ask_text(json_item(profiles, i), "uncontrolled").p;
+	if (json_size(profiles) < 2 && !lacks)
+		return;
+	page_fill(p, profiles,
+		  "\n*PROFILES side by side               *        jobs       texts  red before"
+		  "   red after  tokens/job     USD/job  p95 ms/job\n");
+	page_fill_each(p, profiles, profile_form);
+	page_fill_each(p, profiles, control_form);
+}
+
 static const char critiques_form[] =
 	"\n*CRITIQUES                           *   critiques  mean score\n"
 	"  valid                             {n_valid:12}{score_mean_tenths/1:12}\n"
@@ -198,6 +234,7 @@ void report_text(const struct json *report, struct page *p)
 	page_fill(p, report, of_all ? "*REPORT of all batches*\n" : "*REPORT of batch {batch}*\n");
 	put_jobs(p, report, of_all);
 	put_texts(p, json_get(report, "violations"));
+	put_profiles(p, json_get(report, "profiles"));
 	page_fill(p, json_get(report, "critiques"), critiques_form);
 	page_fill(p, json_get(report, "revisions"), revisions_form);
 	page_fill(p, json_get(report, "spent"), spent_form);

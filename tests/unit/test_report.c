@@ -160,6 +160,47 @@ static void violations_are_counted_before_and_after(void **state)
 	json_free(r);
 }
 
+/* Profiles of one batch stand side by side; a loop under a schema is told whether the schema alone stands there, too. */
+static void a_loop_under_a_schema_stands_beside_its_control(void **state)
+{
+	static const char job[] =
+		"insert into draftmill.job (job_no, source, id, revision, batch, profile, profile_sha, stakes, cluster, topic, part,"
+		" \"offset\", worker_id, at, payload_sha) select n, '', 'k' || n, 0, 'arms', 'q', %s, 'normal', 'c', 't', 0, n, 1,"
+		" '2026-11-30 12:00:00Z', '' from generate_series(%d, %d) n;"
+		"insert into draftmill.draft select n, 0, 1, null, 'x', '', '[]', '', 0, 1, 0, null from generate_series(%d, %d) n;"
+		"insert into draftmill.outcome select n, 'passed', 'no_issues', 0, 90, 1, 2, 100, 40, 20, 30, 5, 1,"
+		" timestamptz '2026-11-30 12:00:00Z' + n * interval '1 ms', '' from generate_series(%d, %d) n";
+	char sql[3000];
+
+	database_run(
+		"insert into draftmill.profile values"
+		" ('\\x02', 'loop', '{\"mode\":\"critic_refiner\",\"draft_schema\":\"refine\",\"checks\":[1]}'),"
+		" ('\\x03', 'other', '{\"mode\":\"oneshot\",\"draft_schema\":\"always\",\"checks\":[2]}'),"
+		" ('\\x04', 'plain', '{\"mode\":\"oneshot\",\"checks\":[1]}'),"
+		" ('\\x05', 'control', '{\"mode\":\"oneshot\",\"draft_schema\":\"always\",\"checks\":[1]}')");
+	for (int i = 2; i <= 5; i++) {
+		char sha[16];
+		snprintf(sha, sizeof(sha), "'\\x%02d'", i);
+		snprintf(sql, sizeof(sql), job, sha, 100 * i, 100 * i + 9, 100 * i, 100 * i + i,
+			 100 * i, 100 * i + 9);
+		database_run(sql);
+		struct json *r = load("arms");
+		const struct json *list = json_get(r, "profiles"), *loop = NULL;
+		assert_int_equal(json_size(list), i - 1);
+		for (size_t k = 0; k < json_size(list); k++)
+			if (str_is(ask_text(json_item(list, k), "profile"), "loop"))
+				loop = json_item(list, k);
+		assert_true(loop != NULL);
+		assert_number(loop, "n_jobs", 10);
+		assert_number(loop, "n_texts", 3);
+		assert_number(loop, "n_before", 3);
+		assert_number(loop, "tokens_per_job", 120);
+		assert_number(loop, "p95_ms", 209);
+		assert_int_equal(ask_text(loop, "uncontrolled").p != NULL, i < 5);
+		json_free(r);
+	}
+}
+
 static void an_invalid_critique_stays_out_of_the_mean(void **state)
 {
 	struct json *r = load("b");
@@ -261,6 +302,7 @@ int main(void)
 		cmocka_unit_test(no_jobs_make_no_shares_and_no_means),
 		cmocka_unit_test(a_batch_counts_its_own_jobs),
 		cmocka_unit_test(violations_are_counted_before_and_after),
+		cmocka_unit_test(a_loop_under_a_schema_stands_beside_its_control),
 		cmocka_unit_test(an_invalid_critique_stays_out_of_the_mean),
 		cmocka_unit_test(what_was_repaired_is_counted_by_its_shape),
 		cmocka_unit_test(what_its_own_writer_passed_is_counted),

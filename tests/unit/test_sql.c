@@ -71,6 +71,9 @@ static void test_the_views_count_what_was_written(void **state)
 		database_int("select first_n_failed * 10 + last_n_failed from v_violation"), 21);
 	assert_int_equal(database_int("select first_n_hard_failed from v_violation"), 1);
 	assert_int_equal(database_int("select last_draft_no from v_violation"), 1);
+	/* a profile from before draft_schema */
+	assert_int_equal(database_int("select count(*) from v_profile where draft_schema = 'off'"),
+			 1);
 }
 
 static void test_arms_stand_side_by_side(void **state)
