@@ -124,7 +124,9 @@ static void free_note(void *data)
 	free(note);
 }
 
-static struct note *note_for(uint64_t request, json_object *reply, const struct answer *a)
+/* The @schema that came with the request is kept, but not the critic's, which is long and always the same. */
+static struct note *note_for(uint64_t request, json_object *reply, const struct answer *a,
+			     json_object *schema)
 {
 	struct note *note = malloc(sizeof *note);
 	json_object *line = json_object_new_object(),
@@ -140,6 +142,8 @@ static struct note *note_for(uint64_t request, json_object *reply, const struct 
 	json_object_object_add(line, "model",
 			       json_object_get(json_object_object_get(reply, "model")));
 	add_text(line, "finish_reason", a->finish_reason);
+	if (a->role != CRITIC)
+		json_object_object_add(line, "schema", json_object_get(schema));
 	snprintf(hex, sizeof hex, "%016llx",
 		 (unsigned long long)fnv1a(a->text, strlen(a->text), 0));
 	add_text(line, "reply", hex);

@@ -324,7 +324,7 @@ static void prepare_completion(struct client *c, json_object *root, uint64_t req
 		format("x-request-id: req_sim_%ld\r\nopenai-processing-ms: 1\r\n", ++n_completions);
 	json_object *reply = completion(n_completions, model, q, a);
 
-	c->note = note_for(request, reply, a);
+	c->note = note_for(request, reply, a, q->schema);
 	reply = dialect_reply(dialect, reply);
 	client_prepare(c, 200, extra, json_text(reply));
 	json_object_put(reply);
