@@ -72,7 +72,7 @@ test-kafka: ## end-to-end and crash tests on a real Apache Kafka, and what only 
 	scripts/install-packages --kafka
 	+KAFKA=4.4.0 tests/run e2e crash kafka
 
-test-model: ## 40 real jobs on a small model on this machine, one shot and with the loop, side by side
+test-model: ## 40 real jobs on a small model on this machine: one shot and loop, each with and without a schema, side by side
 	scripts/install-packages
 	+$(MAKE) all tools
 	BUILD=$(BUILD) tests/model/run
