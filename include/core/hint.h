@@ -18,8 +18,9 @@
  *	enum         has no line end behind it, which $ lets pass
  *
  * Where a server holds a pattern against the JSON as it is written and takes no length beside it (SCHEMA_SAYS_ALL_WRITTEN), a part with values has
- * the pattern, each gap in it up to the maximum. Where these gaps together are over 300 characters it has its lengths instead: such a
- * pattern takes minutes. That is a maximum over 150 with one value, over 50 with two, over 12 with three.
+ * the pattern, each gap in it up to what the values leave of the maximum, so that a text may still be too long. Where the gaps of all orders
+ * together are over 300 characters, or there is a minimum alone, it has its lengths instead: such a pattern takes minutes. A gap is at most
+ * 150 with one value, 50 with two, 12 with three.
  */
 #ifndef CORE_HINT_H
 #define CORE_HINT_H

@@ -79,17 +79,29 @@ void hint_of(struct arena *a, const struct profile *p, const struct job *job, st
 
 struct pattern {
 	const struct hint *hint;
-	bool written; /* against the JSON as it is written */
+	bool written;	 /* against the JSON as it is written */
+	int64_t gap_max; /* characters before, between and behind values; INT64_MAX: any number */
 	struct buf *out;
 };
+
+/* What the values leave of the maximum. */
+static int64_t gap_max(const struct hint *h)
+{
+	int64_t left = h->max;
+
+	for (int i = 0; i < h->n_value && h->max < INT64_MAX; i++)
+		for (size_t at = 0; text_next(h->value[i], &at) >= 0;)
+			left--;
+	return left > 0 ? left : 0;
+}
 
 static void put_gap(const struct pattern *p)
 {
 	buf_puts(p->out, p->written
 				 ? "([^\"\\\\\\x00-\\x1f]|\\\\[\"\\\\/bfnrt]|\\\\u[0-9a-fA-F]{4})"
 				 : "[\\s\\S]");
-	if (p->written && p->hint->max < INT64_MAX)
-		buf_printf(p->out, "{0,%" PRId64 "}", p->hint->max);
+	if (p->gap_max < INT64_MAX)
+		buf_printf(p->out, "{0,%" PRId64 "}", p->gap_max);
 	else
 		buf_puts(p->out, "*");
 }
@@ -138,7 +150,7 @@ static void put_values(const struct hint *h, bool written, struct json_out *o)
 {
 	struct buf text = BUF(PATTERN_BYTES_MAX);
 
-	put_pattern(&(struct pattern){h, written, &text});
+	put_pattern(&(struct pattern){h, written, written ? gap_max(h) : INT64_MAX, &text});
 	json_put_str(o, "pattern", buf_view(&text));
 	buf_release(&text);
 }
@@ -157,8 +169,8 @@ void hint_put(const struct hint *h, const struct model *model, struct json_out *
 	const bool written = says == SCHEMA_SAYS_ALL_WRITTEN;
 	const int64_t n_gap = (int64_t)orders[h->n_value].n * (h->n_value + 1);
 	const bool is_free = h->min == 0 && h->max == INT64_MAX;
-	const bool has_pattern =
-		h->n_value > 0 && (!written || is_free || h->max <= HINT_WRITTEN_GAPS_MAX / n_gap);
+	const bool has_pattern = h->n_value > 0 && (!written || is_free ||
+						    gap_max(h) <= HINT_WRITTEN_GAPS_MAX / n_gap);
 
 	if (says == SCHEMA_SAYS_FORM)
 		return;

@@ -91,8 +91,8 @@ static void a_pattern_may_be_of_the_json_as_it_is_written(void **state)
 		    ",\"pattern\":\"^(" CHAR "*J\\\\. \\\\\\\\\\\"B\\\\\\\\\\\" Baker" CHAR
 		    "*)$\"");
 	assert_text(state, row, SHORT "," TWO,
-		    ",\"pattern\":\"^(" CHAR "{0,40}50 %" CHAR "{0,40}a\\\\+b" CHAR "{0,40}|" CHAR
-		    "{0,40}a\\\\+b" CHAR "{0,40}50 %" CHAR "{0,40})$\"");
+		    ",\"pattern\":\"^(" CHAR "{0,33}50 %" CHAR "{0,33}a\\\\+b" CHAR "{0,33}|" CHAR
+		    "{0,33}a\\\\+b" CHAR "{0,33}50 %" CHAR "{0,33})$\"");
 }
 
 static void values_may_stand_in_any_order(void **state)
