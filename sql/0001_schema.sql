@@ -210,6 +210,10 @@ create table step (
 	action         text not null,                  -- call ROLE CALLNO[, ROLE CALLNO] | wait | finish OUTCOME REASON
 	digest         bytea not null,                 -- of the draft, critique and issues that the step made
 	hash           bytea not null,                 -- of the step before it and this one: the chain
+	better         text,                           -- of a critic's comparison of two candidates: first second tie, or invalid
+	better_reasons text,                           -- the critic's; of an invalid comparison what is wrong with it
+	chosen_draft_no smallint,                     -- the candidate that the loop goes on with
+	chosen_by      text,                           -- alone equal checks both_orders one_order tie_rule
 	primary key (job_no, step_no)
 ) partition by range (job_no);
 create unique index step_call on step (job_no, call_no) where call_no is not null; -- a call has one stored reply, ever

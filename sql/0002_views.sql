@@ -7,7 +7,7 @@ set search_path = draftmill;
 create view v_call as
 select s.job_no, j.batch, j.profile, s.profile_sha, j.arm, s.call_no, s.step_no, s.fact, s.role, s.model_asked, s.model, s.class, s.finish_reason,
 	s.http_status, s.request_id, s.latency_ms, s.tokens_in, s.tokens_cached, s.tokens_out, s.cost_micro_usd, s.n_maybe_billed,
-	s.worker_id, s.at, s.n_kept, s.n_reverted, s.rejected
+	s.worker_id, s.at, s.n_kept, s.n_reverted, s.rejected, s.better, s.chosen_draft_no, s.chosen_by
 from step s join job j using (job_no)
 where s.call_no is not null;
 
@@ -71,12 +71,13 @@ cross join lateral (
 	select coalesce((select sum(s.latency_ms) from step s where s.job_no = j.job_no), 0)::bigint
 		+ coalesce((select sum(a.latency_ms) from attempt a where a.job_no = j.job_no), 0)::bigint as model_ms) c;
 
--- One row a job that has a draft: failed checks of the first draft, and of the one its outcome names (without one: the latest).
+-- One row a job that has a draft: failed checks of the first draft, of two candidates the chosen one, and of the one its outcome names (without one: the latest).
 create view v_violation as
 select j.job_no, j.batch, j.profile, first.n_failed as first_n_failed, first.n_hard_failed as first_n_hard_failed,
 	last.draft_no as last_draft_no, last.n_failed as last_n_failed, last.n_hard_failed as last_n_hard_failed
 from job j
-join draft first on first.job_no = j.job_no and first.draft_no = 0
+join draft first on first.job_no = j.job_no
+	and first.draft_no = coalesce((select s.chosen_draft_no from step s where s.job_no = j.job_no and s.chosen_draft_no is not null), 0)
 left join outcome o on o.job_no = j.job_no
 cross join lateral (
 	select d.draft_no, d.n_failed, d.n_hard_failed from draft d

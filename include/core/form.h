@@ -31,6 +31,9 @@ bool form_says_checks(const struct profile *, enum role);
 void form_schema(const struct profile *, enum role, const struct job *, enum dialect,
 		 struct buf *out);
 
+/* That of a comparison, see core/compare.h. */
+void form_comparison_schema(enum dialect, struct buf *out);
+
 /* The parts of a critic's reply and what they mean, as lines for its prompt. */
 void form_words(const struct profile *, bool japanese, struct buf *out);
 

@@ -8,13 +8,14 @@
 #include "core/step.h"
 #include "core/tool.h"
 
-/* Drafts: the first and a refinement for each further iteration. Critiques: each once more. Examinations: each tool, each draft. Calls: a
- * model's may be asked once more. */
+/* Drafts: the first, a second candidate, and a refinement for each further iteration. Critiques: each once more. Examinations: each tool, each
+ * draft. Calls: a model's may be asked once more; a second candidate and two comparisons are three besides. */
 enum {
-	LOOP_DRAFTS = ITERATIONS_MAX,
+	LOOP_DRAFTS = ITERATIONS_MAX + CANDIDATES_MAX - 1,
 	LOOP_CRITIQUES = 2 * ITERATIONS_MAX,
 	LOOP_EXAMINATIONS = TOOLS_MAX * LOOP_DRAFTS,
-	LOOP_CALLS_MAX = 4 * ITERATIONS_MAX + LOOP_EXAMINATIONS
+	LOOP_COMPARISONS = 2,
+	LOOP_CALLS_MAX = 4 * ITERATIONS_MAX + 6 + LOOP_EXAMINATIONS
 };
 
 struct history {
@@ -25,6 +26,10 @@ struct history {
 	struct critique
 		*examination; /* by tools, see core/ground.h; made when the first has ended */
 	int n_examination;
+	struct comparison comparison[LOOP_COMPARISONS];
+	int n_comparison;
+	const struct choice
+		*choice;  /* among the candidates; NULL: not made, or there is one alone */
 	int n_iterations; /* critiques that counted: valid and final for their draft */
 	int n_calls;	  /* opened, asked-again ones included */
 	int64_t tokens_in, tokens_cached,
@@ -45,7 +50,8 @@ struct critique *history_add_critique(struct history *);
 /* The one that counts for a draft: its latest valid one; NULL: none. */
 const struct critique *history_critique_of(const struct history *, int draft_no);
 
-/* The best draft's number, which every exit names that did not pass one: fewest failed hard checks, then score, then latest. -1: none. */
+/* The best draft's number, which every exit names that did not pass one: fewest failed hard checks, then score, then latest; not a candidate
+ * that another was chosen over. -1: none. */
 int history_best_draft(const struct history *);
 
 /* The issues of a draft that the refiner is told: at or over the threshold, red checks first, then what tools found. They block a pass, and so

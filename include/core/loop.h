@@ -8,6 +8,9 @@
  *   1. one fact at a time; the next only after the last step is stored
  *   2. store the step with the intents of its calls; only then send them
  *   3. on a finish drop every open call
+ * Never more than 4 calls of models for each iteration (draft or refinement, critique, each once more), and 6 besides with two candidates (a
+ * draft and two comparisons, each once more); and one call for each tool and draft.
+ *
  * Bad data is a fact, never an error. A bug aborts: the restart replays.
  */
 #ifndef CORE_LOOP_H

@@ -37,7 +37,12 @@ enum draft_schema { DRAFT_SCHEMA_OFF, DRAFT_SCHEMA_REFINE, DRAFT_SCHEMA_ALWAYS }
 /* How much of JSON Schema may be said: all that we want; that without bounds; in the words of OpenAPI 3.0, where enums are of texts. */
 enum dialect { DIALECT_FULL, DIALECT_UNBOUNDED, DIALECT_OPENAPI, N_DIALECTS };
 /* What a reply is to be. */
-enum want { WANT_TEXT, WANT_CRITIQUE, WANT_DRAFT }; /* of a reply; all but a text: a JSON object */
+enum want {
+	WANT_TEXT,
+	WANT_CRITIQUE,
+	WANT_DRAFT,
+	WANT_COMPARISON
+}; /* all but a text: a JSON object */
 /* What the critic answers: JSON whose issues are objects; JSON whose issues are texts, each about the whole draft; a text. */
 enum critique_kind { CRITIQUE_JSON, CRITIQUE_PLAIN_ISSUES, CRITIQUE_TEXT };
 /* What passes, besides green checks: no actionable issue, a verdict and a score that say so; or no actionable issue alone. */
@@ -91,7 +96,12 @@ struct limits {
 	int64_t active_ms;
 };
 
-enum { ITERATIONS_MAX = 5, FIELDS_MAX = 8 };
+enum { ITERATIONS_MAX = 5, FIELDS_MAX = 8, CANDIDATES_MAX = 2 };
+
+struct candidate_texts {		     /* in one language */
+	struct str approach[CANDIDATES_MAX]; /* how each is to be written */
+	struct str compare;		     /* template, see core/prompt.h */
+};
 
 struct profile {
 	uint8_t sha[SHA_BYTES];
@@ -117,6 +127,8 @@ struct profile {
 		[N_ROLES]; /* longest active time of one call; 0: not named, see role_time.h */
 	struct str prompt[N_LANGUAGES][N_ROLES]; /* template texts, see core/prompt.h */
 	struct str rubric[N_LANGUAGES];
+	int64_t candidates; /* first drafts, 1 or 2; of two the better one is taken, see core/compare.h */
+	struct candidate_texts candidate[N_LANGUAGES]; /* of two */
 	const struct str *category;
 	int n_category;
 	const struct str *constraint; /* sentences that generator and critic both see */

@@ -3,12 +3,13 @@
  *
  * A template text (config/prompts/LANG/ROLE.txt) is a static part, a line "--- user ---", and a part for the job. Static
  * variables: {{rubric}} {{categories}} {{pass_score}} {{score_max}} {{severity_threshold}} {{reply}} {{schema}}. Job variables:
- * {{task}} {{variables}} {{constraints}} {{sources}} {{draft}} {{checks}} {{issues}} {{again}}. The static part (the system
+ * {{task}} {{variables}} {{constraints}} {{sources}} {{draft}} {{other}} {{checks}} {{issues}} {{approach}} {{again}}. The static part (the system
  * message) is byte-identical for all jobs of a profile, so that prefix caches work. Any other {{name}}, one in the wrong part, or a
  * job variable named twice is refused at load. What is put in is never read as a template.
  *
  * {{pass_score}} is on the critic's scale. {{reply}} tells the critic what its reply consists of. {{schema}} is the form of a reply that is
- * JSON, a sentence and the JSON Schema (both: core/form.h); of a reply that is text: nothing. {{again}} is nothing, or a line
+ * JSON, a sentence and the JSON Schema (both: core/form.h); of a reply that is text: nothing. {{other}} is the second of two drafts that are
+ * compared. {{approach}} is how this one of two candidates is to be written, in the profile's own words; of one alone nothing. {{again}} is nothing, or a line
  * "again: 1" and a sentence on the last reply. Any other job variable without a value says so: "(none)". A line with nothing but a
  * variable that gives nothing is left out.
  *
@@ -44,7 +45,11 @@ struct prompt_parts {		   /* what the roles see besides the job; all borrowed */
 	int n_examination, draft_no;
 	const struct issue *issue; /* refiner: the actionable ones */
 	int n_issue;
-	bool again; /* asked once more: the last reply could not be used */
+	bool again;	  /* asked once more: the last reply could not be used */
+	bool compares;	  /* the critic: two drafts */
+	struct str other; /* the second of them */
+	const struct field *other_field;
+	struct str approach; /* generator, of two candidates */
 };
 
 /* ST_INVALID: *err names the variable and its line. */

@@ -66,6 +66,9 @@ struct table {
 	H(SMALLINT, http_status) H(TEXT, headers) /* of the provider, by a fixed list: no person's */ H(BOOLEAN, whole) \
 	H(BIGINT, tokens_in) H(BIGINT, tokens_cached) H(BIGINT, tokens_out) H(BIGINT, cost_micro_usd) H(BIGINT, latency_ms) \
 	H(INTEGER, n_kept) H(INTEGER, n_reverted) H(TEXT, rejected) /* of a revision: its hunks; why it is no draft, see core/refine.h */ \
+	H(TEXT, better) /* of a comparison: first second tie, or invalid */ \
+	U(TEXT, better_reasons) /* the critic's; of an invalid one what is wrong with it */ \
+	H(SMALLINT, chosen_draft_no) H(TEXT, chosen_by) /* the candidate that was chosen, and why: core/compare.h */ \
 	U(BYTES, reply) /* body as received */ \
 	H(SHA, reply_sha) /* salted; of the empty text where there is no reply */ \
 	H(TEXT, action) H(SHA, digest) /* of what the step made: draft, critique, issues */ \

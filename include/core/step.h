@@ -63,16 +63,37 @@ struct refinement {
 	struct str rejected;	/* why it is no draft; absent: it is one */
 };
 
+/* What the critic prefers of two drafts, one shown first. */
+enum better { BETTER_invalid, BETTER_first, BETTER_second, BETTER_tie };
+const char *better_name(enum better);
+
+struct comparison {
+	int first_no; /* the draft shown first, 0 or 1; the other is the other */
+	enum better better;
+	struct str reasons; /* absent if none */
+	struct str fault;   /* why invalid; else absent */
+};
+
+/* The candidate that the loop goes on with, see core/compare.h. */
+struct choice {
+	int draft_no;
+	struct str why; /* of CHOICES */
+};
+
 struct call {	/* a wish to spend: its intent is stored before it is sent */
 	int no; /* 0,1,2.. in the job; at most one stored reply ever: the pay-once key */
 	enum role role;
-	int draft_no;		   /* what it judges, refines or examines; -1 */
+	int draft_no; /* what it judges, refines or examines; -1. Of two compared: the first shown */
+	bool compares;		   /* a critic's: drafts 0 and 1 */
+	int candidate;		   /* a generator's: which one, 0 or 1 */
 	bool again;		   /* asked once more */
 	const struct model *model; /* a tool's own, for a tool */
 	int64_t max_output_tokens;
 	int64_t end_ms;	    /* of the job's active time: then it is too late, see role_time.h */
 	int64_t timeout_ms; /* what is left until then, at most the model's */
 	int64_t reserve_tokens, reserve_micro_usd;
+	int64_t ahead_tokens,
+		ahead_micro_usd; /* to be left for what must follow, where the job can do without this call; else 0 */
 };
 
 struct finish {
@@ -86,6 +107,8 @@ struct loop_output {
 	const struct draft *draft;	 /* made by this step, or NULL */
 	const struct critique *critique; /* read by this step, also a tool's findings; or NULL */
 	const struct refinement *refinement; /* of a refiner's reply, or NULL */
+	const struct comparison *comparison; /* read by this step, or NULL */
+	const struct choice *choice;	     /* made by this step, or NULL */
 	enum role role;			     /* of the call that the fact is about, or ROLE_NONE */
 	const struct model *model;	     /* asked by it, or NULL */
 	int64_t cost_micro_usd;		     /* charged by this step */

@@ -2,6 +2,7 @@
 #include "app/ask.h"
 #include "app/casefile.h"
 #include "base/text.h"
+#include "core/compare.h"
 #include "core/refine.h"
 #include "core/similarity.h"
 #include "core/unwrap.h"
@@ -209,19 +210,42 @@ static void put_critique(struct page *p, const struct json *c)
 		page_fill(p, json_item(issues, i), issue_form(json_item(issues, i)));
 }
 
-/* Drafts and critiques as they were made. */
+/* What the critic preferred of two candidates, and which was chosen. */
+static void put_comparison(struct page *p, const struct json *c)
+{
+	const struct str better = ask_text(c, "better"), by = ask_text(c, "chosen_by");
+
+	if (better.p)
+		page_fill(p, c, "\n*COMPARISON of the candidates: {better}*\n");
+	put_text(p, ask_text(c, "better_reasons"));
+	if (by.p) {
+		page_fill(p, c, "\n*CHOSEN: draft {chosen_draft_no}, {chosen_by}*\n  ");
+		page_line(p, str_c(choice_sentence(by)));
+		page_printf(p, "\n");
+	}
+}
+
+static int64_t step_of(const struct json *list, size_t i)
+{
+	return i < json_size(list) ? ask_number(json_item(list, i), "step_no") : INT64_MAX;
+}
+
+/* Drafts, comparisons and critiques as they were made. */
 static void put_story(struct page *p, const struct json *file)
 {
 	const struct json *drafts = json_get(file, "drafts");
+	const struct json *compared = json_get(file, "comparisons");
 	const struct json *critiques = json_get(file, "critiques");
-	size_t d = 0, c = 0;
+	size_t d = 0, m = 0, c = 0;
 
-	while (d < json_size(drafts) || c < json_size(critiques)) {
-		if (c == json_size(critiques) ||
-		    (d < json_size(drafts) &&
-		     ask_number(json_item(drafts, d), "step_no") <=
-			     ask_number(json_item(critiques, c), "step_no")))
+	while (d < json_size(drafts) || m < json_size(compared) || c < json_size(critiques)) {
+		const int64_t draft = step_of(drafts, d), comparison = step_of(compared, m);
+		const int64_t critique = step_of(critiques, c);
+
+		if (draft <= comparison && draft <= critique)
 			put_draft(p, drafts, json_item(drafts, d++));
+		else if (comparison <= critique)
+			put_comparison(p, json_item(compared, m++));
 		else
 			put_critique(p, json_item(critiques, c++));
 	}

@@ -47,7 +47,8 @@ static const struct profile_key models[] = {
 	KEY("generator", MODEL, NULL), KEY("critic", MODEL, NULL), KEY("refiner", MODEL, NULL), END,
 };
 static const struct profile_key prompts[] = {
-	KEY("generator", TEXT, NULL), KEY("critic", TEXT, NULL), KEY("refiner", TEXT, NULL), END,
+	KEY("generator", TEXT, NULL), KEY("critic", TEXT, NULL), KEY("refiner", TEXT, NULL),
+	KEY("approach_1", TEXT, NULL), KEY("approach_2", TEXT, NULL), KEY("compare", TEXT, NULL), END,
 };
 static const struct profile_key keys[] = {
 	KEY("name", TEXT, NULL),
@@ -67,6 +68,7 @@ static const struct profile_key keys[] = {
 	KEY("tools", MAPS, NULL),
 	{.key = "fields", .kind = TEXTS, .optional = true},
 	{.key = "cite_sources", .kind = PLAIN, .optional = true},
+	{.key = "candidates", .kind = PLAIN, .optional = true},
 	{.key = "stakes_rules", .kind = MAPS, .optional = true},
 	{.key = "limits", .kind = SECTION, .under = limits},
 	{.key = "output_tokens", .kind = SECTION, .under = output_tokens},
@@ -152,8 +154,12 @@ static void put_model(struct reader *r, const char *role, const struct yaml *y)
 
 /* --- prompts --- */
 
+/* What a file of prompts_dir holds. */
+enum prompt_text { TEMPLATE, RUBRIC, APPROACH };
+
 static struct str read_prompt(struct arena *a, const struct settings *settings,
-			      enum language language, const char *name, struct faults *faults)
+			      enum language language, const char *name, enum prompt_text kind,
+			      struct faults *faults)
 {
 	const char *file = arena_printf(a, "%s/%s.txt", language_name(language), name).p;
 	const char *path = file_path(a, settings->prompts_dir, file);
@@ -164,8 +170,9 @@ static struct str read_prompt(struct arena *a, const struct settings *settings,
 		faults_add(faults, NULL, "%s", err.text);
 	else if (!text_is_utf8(text))
 		faults_add(faults, path, "it is not UTF-8; save it as such");
-	else if ((strcmp(name, "rubric") == 0 ? prompt_check_rubric(text, language, &err)
-					      : prompt_check(text, &err)) != ST_OK)
+	else if (kind == TEMPLATE ? prompt_check(text, &err) != ST_OK
+		 : kind == RUBRIC ? prompt_check_rubric(text, language, &err) != ST_OK
+				  : false)
 		faults_add(faults, path, "%s", err.text);
 	return text;
 }
@@ -187,6 +194,32 @@ static bool prompts_are_named(struct reader *r, const struct yaml *map)
 	return fine;
 }
 
+static bool has_candidates(const struct reader *r)
+{
+	const struct yaml *y = yaml_get(r->root, "candidates");
+
+	return y && y->kind == YAML_SCALAR && str_is(y->text, "2");
+}
+
+/* What only a profile of two candidates needs, so that the others keep their hash. */
+static void put_candidates(struct reader *r, enum language language, const struct yaml *named)
+{
+	static const struct {
+		const char *key, *file;
+		enum prompt_text kind;
+	} texts[] = {{"approach_1", "approach-1", APPROACH},
+		     {"approach_2", "approach-2", APPROACH},
+		     {"compare", "compare", TEMPLATE}};
+
+	for (int i = 0; i < 3; i++) {
+		const struct yaml *y = yaml_get(named, texts[i].key);
+		const char *file = y ? arena_str(r->a, y->text).p : texts[i].file;
+		json_put_str(
+			&r->json, texts[i].key,
+			read_prompt(r->a, r->settings, language, file, texts[i].kind, r->faults));
+	}
+}
+
 /* Of each role the text that all profiles share, or that of the file named here. */
 static void put_prompts(struct reader *r, const struct yaml *named)
 {
@@ -201,10 +234,13 @@ static void put_prompts(struct reader *r, const struct yaml *named)
 			const struct yaml *y = yaml_get(named, name);
 			json_put_str(&r->json, name,
 				     y ? read_prompt(r->a, r->settings, language,
-						     arena_str(r->a, y->text).p, r->faults)
+						     arena_str(r->a, y->text).p, TEMPLATE,
+						     r->faults)
 				       : r->texts->text[language][role]);
 		}
 		json_put_str(&r->json, "rubric", r->texts->rubric[language]);
+		if (has_candidates(r))
+			put_candidates(r, language, named);
 		json_close(&r->json, '}');
 	}
 	json_close(&r->json, '}');
@@ -471,9 +507,10 @@ void prompt_texts_read(struct arena *a, const struct settings *settings, struct 
 	for (int i = 0; i < N_LANGUAGES; i++) {
 		enum language language = (enum language)i;
 		for (int role = 0; role < N_ROLES; role++)
-			out->text[i][role] = read_prompt(a, settings, language,
-							 role_name((enum role)role), faults);
-		out->rubric[i] = read_prompt(a, settings, language, "rubric", faults);
+			out->text[i][role] =
+				read_prompt(a, settings, language, role_name((enum role)role),
+					    TEMPLATE, faults);
+		out->rubric[i] = read_prompt(a, settings, language, "rubric", RUBRIC, faults);
 	}
 	out->is_faulty = faults->n > n_before;
 }

@@ -3,6 +3,7 @@
 #include "app/page.h"
 #include "app/run.h"
 #include "app/submit.h"
+#include "core/compare.h"
 #include "core/refine.h"
 
 #include <stdio.h>
@@ -90,6 +91,23 @@ static void print_critique(struct page *p, const struct critique *c)
 		print_issue(p, &c->issue[i]);
 }
 
+static void print_comparison(struct page *p, const struct loop_output *out)
+{
+	const struct comparison *c = out->comparison;
+
+	if (c && c->better != BETTER_invalid)
+		page_printf(p, "  comparison, draft %d first: %s\n", c->first_no,
+			    better_name(c->better));
+	if (c && c->better == BETTER_invalid) {
+		page_printf(p, "  comparison cannot be read: ");
+		page_line(p, c->fault);
+		page_printf(p, "\n");
+	}
+	if (out->choice)
+		page_printf(p, "  chosen: draft %d (%s)\n", out->choice->draft_no,
+			    choice_sentence(out->choice->why));
+}
+
 static void print_reply(struct page *p, const struct step_row *s)
 {
 	page_printf(p, "%.*s %.*s call %lld: %.*s", STR_ARG(s->fact), STR_ARG(s->role),
@@ -136,6 +154,7 @@ static void stepped(void *owner, const struct step_rows *rows, const struct loop
 		print_refinement(&t->page, out->refinement);
 	if (out->draft)
 		print_checks(&t->page, out->draft);
+	print_comparison(&t->page, out);
 	if (out->critique)
 		print_critique(&t->page, out->critique);
 	page_printf(&t->page, "=> %.*s\n", STR_ARG(out->action));

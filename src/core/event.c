@@ -235,21 +235,45 @@ static void put_critiques(struct json_out *o, const char *key, const struct crit
 	json_close(o, ']');
 }
 
-/* From the first draft to the one that the outcome names. */
+static void put_comparisons(struct json_out *o, const struct history *h, bool with_texts)
+{
+	json_open(o, "candidates", '{');
+	json_open(o, "comparisons", '[');
+	for (int i = 0; i < h->n_comparison; i++) {
+		const struct comparison *c = &h->comparison[i];
+
+		json_open(o, NULL, '{');
+		json_put_int(o, "first_draft_no", c->first_no);
+		json_put_str(o, "better", str_c(better_name(c->better)));
+		put_some(o, "fault", c->fault);
+		if (with_texts)
+			put_some(o, "reasons", c->reasons);
+		json_close(o, '}');
+	}
+	json_close(o, ']');
+	if (h->choice) {
+		json_put_int(o, "chosen_draft_no", h->choice->draft_no);
+		json_put_str(o, "chosen_by", h->choice->why);
+	}
+	json_close(o, '}');
+}
+
+/* From the first draft, of two candidates the chosen one, to the one that the outcome names. */
 static void put_diff(struct json_out *o, const struct ending *e, struct arena *a)
 {
 	static const char *const op[] = {
 		[DIFF_KEPT] = "keep", [DIFF_CUT] = "cut", [DIFF_PUT] = "put"};
+	const int first = e->history->choice ? e->history->choice->draft_no : 0;
 	const struct diff *run;
 	int n;
 
-	if (!e->best || e->best->no == 0)
+	if (!e->best || e->best->from < 0)
 		return;
-	if (e->best->from == 0 && e->best->diff) {
+	if (e->best->from == first && e->best->diff) {
 		run = e->best->diff;
 		n = e->best->n_diff;
 	} else {
-		run = diff_words(a, e->history->draft[0].text, e->best->text, &n);
+		run = diff_words(a, e->history->draft[first].text, e->best->text, &n);
 	}
 	json_open(o, "diff", '[');
 	for (int i = 0; i < n; i++) {
@@ -301,6 +325,8 @@ static void write_opened(const struct ending *e, const uint8_t event_id[UUID_BYT
 	if (with_texts)
 		put_request(&o, e);
 	put_drafts(&o, h, with_texts);
+	if (e->profile->candidates > 1)
+		put_comparisons(&o, h, with_texts);
 	put_critiques(&o, "critiques", h->critique, h->n_critique, with_texts);
 	if (h->n_examination)
 		put_critiques(&o, "tools", h->examination, h->n_examination, with_texts);

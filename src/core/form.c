@@ -234,6 +234,18 @@ void form_schema(const struct profile *p, enum role role, const struct job *job,
 		put_draft(p, role, job, dialect, &o);
 }
 
+void form_comparison_schema(enum dialect dialect, struct buf *out)
+{
+	static const struct str names[] = {STR("reasons"), STR("better")};
+	static const struct str words[] = {STR("first"), STR("second"), STR("tie")};
+	struct json_out o = {.buf = out};
+
+	open_object(&o, NULL);
+	put_text(&o, "reasons");
+	put_words(&o, "better", words, 3);
+	close_object(&o, dialect, names, 2);
+}
+
 /* --- the same in words --- */
 
 struct words {

@@ -78,6 +78,8 @@ int history_best_draft(const struct history *h)
 
 	for (int i = 0; i < h->n_draft; i++) {
 		const struct draft *d = &h->draft[i];
+		if (h->choice && d->from < 0 && d->no != h->choice->draft_no)
+			continue;
 		if (!best || d->n_hard_failed < best->n_hard_failed ||
 		    (d->n_hard_failed == best->n_hard_failed && d->score >= best->score))
 			best = d;

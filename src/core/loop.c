@@ -1,12 +1,13 @@
 /*
- * core/loop.c - the critic-refiner loop. Read from the bottom: loop_step() takes a fact; a reply goes to generated(),
+ * core/loop.c - the critic-refiner loop. Read from the bottom: loop_step() takes a fact; a reply goes to generated(), compared(),
  * critiqued() or refined(); each ends in ask(), which passes the guards, or in finish().
  */
 #include "core/loop.h"
 
+#include "call_prompt.h"
+#include "charge.h"
 #include "core/anchor.h"
-#include "core/copied.h"
-#include "core/cost.h"
+#include "core/compare.h"
 #include "core/ground.h"
 #include "core/refine.h"
 #include "role_time.h"
@@ -50,8 +51,8 @@ static enum stop_reason guard(const struct loop *l, const struct call *c, int n,
 {
 	const struct history *h = &l->history;
 	const struct limits *max = &l->job->limits;
-	int64_t tokens = h->tokens_in + h->tokens_out + n * c->reserve_tokens;
-	int64_t micro_usd = h->cost_micro_usd + n * c->reserve_micro_usd;
+	int64_t tokens = h->tokens_in + h->tokens_out + n * c->reserve_tokens + c->ahead_tokens;
+	int64_t micro_usd = h->cost_micro_usd + n * c->reserve_micro_usd + c->ahead_micro_usd;
 
 	for (int i = 0; i < l->n_open; i++) {
 		if (l->open[i].no == c->no)
@@ -64,64 +65,58 @@ static enum stop_reason guard(const struct loop *l, const struct call *c, int n,
 	return active_ms >= c->end_ms ? STOP_timeout : STOP_NONE;
 }
 
-/* INT64_MAX: over the ceiling of a prompt; no cap allows it. */
-static int64_t prompt_bytes(const struct loop *l, const struct call *c)
-{
-	struct prompt p = PROMPT;
-	int64_t n;
-
-	loop_prompt(l, c, &p);
-	n = p.system.full || p.user.full || p.schema.full
-		    ? INT64_MAX
-		    : (int64_t)(p.system.n + p.user.n + p.schema.n);
-	prompt_release(&p);
-	return n;
-}
-
-/* Opens @c, or ends the job where a guard says no. */
-static void open_call(struct loop *l, struct loop_output *out, struct call *c)
+/* Sends @c, if no guard says no. */
+static enum stop_reason send(struct loop *l, struct loop_output *out, struct call *c)
 {
 	const enum stop_reason why = guard(l, c, 1, l->history.active_ms);
 	const int64_t left_ms = c->end_ms - l->history.active_ms;
 
-	if (why != STOP_NONE) {
-		give_up(l, out, why);
-		return;
-	}
+	if (why != STOP_NONE)
+		return why;
 	c->timeout_ms = c->model->timeout_ms < left_ms ? c->model->timeout_ms : left_ms;
 	out->call[out->n_call++] = *c;
+	return STOP_NONE;
 }
 
-static void ask(struct loop *l, const struct fact *f, struct loop_output *out, struct call c)
+/* Opens a call, if no guard says no. */
+static enum stop_reason try_ask(struct loop *l, const struct fact *f, struct loop_output *out,
+				struct call c)
 {
 	c.no = l->history.n_calls;
-	if (!c.model)
-		c.model = &l->profile->model[c.role];
-	if (!c.max_output_tokens && c.role != ROLE_TOOL)
-		c.max_output_tokens = l->profile->output_tokens[c.role];
-	c.end_ms = role_time_end_ms(l->profile, &l->job->limits, c.role, l->history.active_ms);
-	const int64_t bytes = prompt_bytes(l, &c);
-	c.reserve_tokens = reserve_tokens(c.model, bytes, c.max_output_tokens);
-	c.reserve_micro_usd = reserve_micro_usd(c.model, bytes, c.max_output_tokens, f->at_ms);
-	open_call(l, out, &c);
-	if (out->finished)
-		return;
+	c.end_ms = role_time_end_ms(l->profile, &l->job->limits, c.role, c.compares,
+				    l->history.active_ms);
+	charge_ahead(l->arena, l->profile, l->job, &l->history, f->at_ms, &c);
+	const enum stop_reason why = send(l, out, &c);
+	if (why != STOP_NONE)
+		return why;
 	l->history.n_calls++;
 	l->open[l->n_open++] = out->call[out->n_call - 1];
+	return STOP_NONE;
 }
+
+/* Opens a call that the job cannot do without. */
+static void ask(struct loop *l, const struct fact *f, struct loop_output *out, struct call c)
+{
+	const enum stop_reason why = try_ask(l, f, out, c);
+
+	if (why != STOP_NONE)
+		give_up(l, out, why);
+}
+
+static void in_vain(struct loop *l, const struct fact *f, const struct call *c,
+		    struct loop_output *out, enum stop_reason why);
 
 /* Each call may be asked once more, for whatever defect; the second reply's own defect names the reason. */
 static void ask_again(struct loop *l, const struct fact *f, struct loop_output *out,
 		      const struct call *c, int64_t max_output_tokens, enum stop_reason else_why)
 {
-	if (c->again)
-		give_up(l, out, else_why);
-	else
-		ask(l, f, out,
-		    (struct call){.role = c->role,
-				  .draft_no = c->draft_no,
-				  .again = true,
-				  .max_output_tokens = max_output_tokens});
+	struct call again = *c;
+
+	again.again = true;
+	again.max_output_tokens = max_output_tokens;
+	const enum stop_reason why = c->again ? else_why : try_ask(l, f, out, again);
+	if (why != STOP_NONE)
+		in_vain(l, f, c, out, why);
 }
 
 /* ---- replies by role ---- */
@@ -171,6 +166,55 @@ static void tool_ended(struct loop *l, const struct fact *f, const struct call *
 		give_up(l, out, STOP_request_failed);
 }
 
+/* The candidates are there: the critic compares them, or one is chosen. */
+static void compare(struct loop *l, const struct fact *f, struct loop_output *out)
+{
+	struct choice *choice = arena_alloc(l->arena, sizeof(*choice));
+	const struct call c = {
+		.role = ROLE_CRITIC, .draft_no = l->history.n_comparison, .compares = true};
+
+	if (!compare_choose(&l->history, true, choice)) {
+		if (try_ask(l, f, out, c) == STOP_NONE)
+			return;
+		(void)compare_choose(&l->history, false, choice);
+	}
+	l->history.choice = out->choice = choice;
+	examine_next(l, f, &l->history.draft[choice->draft_no], out);
+}
+
+static void compared(struct loop *l, const struct fact *f, const struct call *c,
+		     struct loop_output *out)
+{
+	struct comparison *now = &l->history.comparison[l->history.n_comparison];
+
+	*now = (struct comparison){.first_no = c->draft_no};
+	out->comparison = now;
+	if (!comparison_read(l->arena, f->reply.text, l->history.draft, now)) {
+		ask_again(l, f, out, c, c->max_output_tokens, STOP_critique_invalid);
+		return;
+	}
+	l->history.n_comparison++;
+	compare(l, f, out);
+}
+
+/* One candidate has been written, or could not be for the reason @why: the other one is asked for, or what there is compared. */
+static void next_candidate(struct loop *l, const struct fact *f, const struct call *c,
+			   struct loop_output *out, enum stop_reason why)
+{
+	if (c->candidate == 0) {
+		const enum stop_reason no = try_ask(
+			l, f, out,
+			(struct call){.role = ROLE_GENERATOR, .draft_no = -1, .candidate = 1});
+		if (no == STOP_NONE)
+			return;
+		why = why == STOP_NONE ? no : why;
+	}
+	if (l->history.n_draft)
+		compare(l, f, out);
+	else
+		give_up(l, out, why);
+}
+
 static void generated(struct loop *l, const struct fact *f, const struct call *c,
 		      struct loop_output *out)
 {
@@ -183,7 +227,10 @@ static void generated(struct loop *l, const struct fact *f, const struct call *c
 	}
 	out->draft = d =
 		history_add_draft(&l->history, l->arena, l->profile, l->job, &answer, -1, NULL, 0);
-	examine_next(l, f, d, out);
+	if (l->profile->candidates > 1)
+		next_candidate(l, f, c, out, STOP_NONE);
+	else
+		examine_next(l, f, d, out);
 }
 
 /* A critique that could be read: pass, ask once more, stop, or refine. */
@@ -215,20 +262,6 @@ static void judged(struct loop *l, const struct fact *f, const struct call *c,
 		ask(l, f, out, (struct call){.role = ROLE_REFINER, .draft_no = now->draft_no});
 }
 
-/* Whether a valid critique is nothing but a part of its own prompt. */
-static bool is_copied(const struct loop *l, const struct call *c, const struct critique *now)
-{
-	struct prompt p = PROMPT;
-	bool copied;
-
-	if (!now->valid)
-		return false;
-	loop_prompt(l, c, &p);
-	copied = copied_from(l->profile, now, &p);
-	prompt_release(&p);
-	return copied;
-}
-
 static void critiqued(struct loop *l, const struct fact *f, const struct call *c,
 		      struct loop_output *out)
 {
@@ -236,7 +269,7 @@ static void critiqued(struct loop *l, const struct fact *f, const struct call *c
 	struct critique *now = history_add_critique(&l->history);
 
 	critique_read(l->arena, l->profile, l->job, f->reply.text, d->text, now);
-	if (is_copied(l, c, now))
+	if (now->valid && call_is_copied(l->arena, l->profile, l->job, &l->history, c, now))
 		critique_refuse_copy(now);
 	now->draft_no = d->no;
 	out->critique = now;
@@ -275,32 +308,21 @@ static void refined(struct loop *l, const struct fact *f, const struct call *c,
 		examine_next(l, f, d, out);
 }
 
-/* ---- facts ---- */
-
-static void charge_reserve(struct loop *l, const struct call *c, struct loop_output *out)
+/* A call that brings nothing, for the reason @why. There may be another candidate, and a comparison is dispensable; else the job ends. */
+static void in_vain(struct loop *l, const struct fact *f, const struct call *c,
+		    struct loop_output *out, enum stop_reason why)
 {
-	l->history.tokens_in += c->reserve_tokens;
-	out->cost_micro_usd += c->reserve_micro_usd;
-}
-
-/* By the model that answered, where the profile has its prices. */
-static void charge_reply(struct loop *l, const struct fact *f, const struct call *c,
-			 struct loop_output *out)
-{
-	const struct model *answered = c->model;
-
-	if (f->reply.usage.in < 0 || f->reply.usage.out < 0) {
-		charge_reserve(l, c, out);
-		return;
+	if (c->compares) {
+		l->history.comparison[l->history.n_comparison++].first_no = c->draft_no;
+		compare(l, f, out);
+	} else if (l->profile->candidates > 1 && c->role == ROLE_GENERATOR) {
+		next_candidate(l, f, c, out, why);
+	} else {
+		give_up(l, out, why);
 	}
-	for (int i = 0; i < N_ROLES && !model_is(answered, f->reply.model); i++)
-		if (model_is(&l->profile->model[i], f->reply.model))
-			answered = &l->profile->model[i];
-	l->history.tokens_in += f->reply.usage.in;
-	l->history.tokens_cached += f->reply.usage.cached;
-	l->history.tokens_out += f->reply.usage.out;
-	out->cost_micro_usd += cost_micro_usd(answered, f->reply.usage, f->at_ms);
 }
+
+/* ---- facts ---- */
 
 static void replied(struct loop *l, const struct fact *f, const struct call *c,
 		    struct loop_output *out)
@@ -314,11 +336,13 @@ static void replied(struct loop *l, const struct fact *f, const struct call *c,
 		if (more > c->max_output_tokens)
 			ask_again(l, f, out, c, more, STOP_truncated);
 		else
-			give_up(l, out, STOP_truncated);
+			in_vain(l, f, c, out, STOP_truncated);
 		return;
 	case REPLY_complete:
 		if (c->role == ROLE_GENERATOR)
 			generated(l, f, c, out);
+		else if (c->compares)
+			compared(l, f, c, out);
 		else if (c->role == ROLE_CRITIC)
 			critiqued(l, f, c, out);
 		else if (c->role == ROLE_REFINER)
@@ -327,7 +351,7 @@ static void replied(struct loop *l, const struct fact *f, const struct call *c,
 			tool_ended(l, f, c, out);
 		return;
 	default:
-		give_up(l, out, STOP_refused);
+		in_vain(l, f, c, out, STOP_refused);
 	}
 }
 
@@ -339,23 +363,7 @@ static void failed(struct loop *l, const struct fact *f, const struct call *c,
 
 	if (c->role == ROLE_TOOL)
 		out->critique = ground_take(l->arena, l->profile, &l->history, c, &f->reply);
-	give_up(l, out, why != STOP_NONE ? why : STOP_request_failed);
-}
-
-static void charge_lost(struct loop *l, const struct fact *f, struct loop_output *out)
-{
-	for (int i = 0; i < l->n_open; i++)
-		for (int n = 0; n < f->lost[i]; n++)
-			charge_reserve(l, &l->open[i], out);
-	l->history.cost_micro_usd += out->cost_micro_usd;
-}
-
-/* What the last worker's attempts may have cost is charged; every open call is opened again. */
-static void resumed(struct loop *l, const struct fact *f, struct loop_output *out)
-{
-	charge_lost(l, f, out);
-	for (int i = 0; i < l->n_open; i++) /* a finish closes them all */
-		open_call(l, out, &l->open[i]);
+	in_vain(l, f, c, out, why != STOP_NONE ? why : STOP_request_failed);
 }
 
 /* Takes the call out of the open ones; false: it is not open. */
@@ -371,6 +379,18 @@ static bool close_call(struct loop *l, int call_no, struct call *c)
 	return false;
 }
 
+/* What the last worker's attempts may have cost is charged; every open call is sent again. */
+static void resumed(struct loop *l, const struct fact *f, struct loop_output *out)
+{
+	charge_lost(&l->history, l->open, l->n_open, f->lost, out);
+	for (int i = 0; i < l->n_open; i++) { /* a finish closes them all */
+		struct call *c = &l->open[i], closed;
+		const enum stop_reason why = send(l, out, c);
+		if (why != STOP_NONE && close_call(l, c->no, &closed))
+			in_vain(l, f, &closed, out, why);
+	}
+}
+
 static bool answered(struct loop *l, const struct fact *f, struct loop_output *out)
 {
 	struct call c;
@@ -379,11 +399,9 @@ static bool answered(struct loop *l, const struct fact *f, struct loop_output *o
 		return false;
 	out->role = c.role;
 	out->model = c.model;
-	for (int i = 0; i < f->n_maybe_billed; i++)
-		charge_reserve(l, &c, out);
+	charge_reserve(&l->history, &c, f->n_maybe_billed, out);
 	if (f->type == FACT_replied)
-		charge_reply(l, f, &c, out);
-	l->history.cost_micro_usd += out->cost_micro_usd;
+		charge_reply(&l->history, l->profile, f, &c, out);
 	if (f->type == FACT_replied)
 		replied(l, f, &c, out);
 	else
@@ -413,7 +431,7 @@ enum status loop_step(struct loop *l, const struct fact *f, struct loop_output *
 	case FACT_stopped:
 		if (f->stop < STOP_expired || f->stop == STOP_NONE) /* the loop's own to give */
 			return ST_DIVERGED;
-		charge_lost(l, f, out);
+		charge_lost(&l->history, l->open, l->n_open, f->lost, out);
 		finish(l, out, f->stop,
 		       f->stop == STOP_poison ? -1 : history_best_draft(&l->history));
 		break;
@@ -453,25 +471,7 @@ enum stop_reason loop_may_retry(const struct loop *l, int call_no, int n_maybe_b
 
 void loop_prompt(const struct loop *l, const struct call *c, struct prompt *out)
 {
-	struct prompt_parts parts = {.again = c->again};
-
-	if (c->role == ROLE_TOOL)
-		return;
-	if (c->draft_no >= 0) {
-		const struct draft *d = &l->history.draft[c->draft_no];
-		parts.draft = d->text;
-		parts.field = d->field;
-		parts.n_field = d->n_field;
-		parts.result = d->result;
-		parts.n_result = d->n_result;
-		parts.examination = l->history.examination;
-		parts.n_examination = l->history.n_examination;
-		parts.draft_no = c->draft_no;
-	}
-	if (c->role == ROLE_REFINER)
-		parts.issue = history_actionable(&l->history, l->arena, l->profile, c->draft_no,
-						 &parts.n_issue);
-	prompt_write(l->profile, l->job, c->role, c->no, &parts, out);
+	call_prompt(l->arena, l->profile, l->job, &l->history, c, out);
 }
 
 const struct history *loop_history(const struct loop *l)

@@ -101,6 +101,7 @@ static const struct member profile_fields[] = {
 	INT(profile, pass_score, 0, 100),
 	INT(profile, score_max, 10, 100),
 	INT(profile, severity_threshold, 1, 5),
+	FIELD(INTEGER, "candidates", AT(profile, candidates), RANGE(1, CANDIDATES_MAX), .optional = true),
 	FIELD(INTEGER, "gate_permille", AT(profile, gate_permille), RANGE(0, 1000), .nullable = true),
 	ALONE("categories"), ALONE("checks"), ALONE("cite_sources"), ALONE("constraints"), ALONE("fields"), ALONE("iterations_over_3"), ALONE("limits"),
 	ALONE("models"), ALONE("output_tokens"), ALONE("prompts"), ALONE("role_ms"), ALONE("stakes_rules"), ALONE("tools"), ALONE("version"),
@@ -112,7 +113,14 @@ static const struct member prompt_fields[] = {
 	FIELD(TEXT, "generator", OF(GENERATOR, struct str)),
 	FIELD(TEXT, "critic", OF(CRITIC, struct str)),
 	FIELD(TEXT, "refiner", OF(REFINER, struct str)),
-	ALONE("rubric"),
+	ALONE("rubric"), ALONE("approach_1"), ALONE("approach_2"), ALONE("compare"),
+	{.key = NULL},
+};
+/* Beside them where there are two candidates. */
+static const struct member candidate_fields[] = {
+	FIELD(TEXT, "approach_1", AT(candidate_texts, approach[0])),
+	FIELD(TEXT, "approach_2", AT(candidate_texts, approach[1])),
+	STRING(candidate_texts, compare),
 	{.key = NULL},
 };
 static const struct member rubric_field = FIELD(TEXT, "rubric", .offset = 0);
@@ -186,31 +194,45 @@ void model_put(struct json_out *o, const char *key, const struct model *m)
 
 /* --- prompts --- */
 
-/* A template that does not show what the role works on would make it judge or mend nothing. */
-static void check_template(const struct reader *r, enum role role, struct str text)
+/* A template that does not show what is worked on would have it judged or mended unseen. @name: its key. */
+static void check_template(const struct reader *r, const char *name, struct str text,
+			   const char *const *must_show)
 {
-	enum { N_SHOWN = 5 };
-	static const char *const must_show[N_ROLES][N_SHOWN] = {
+	struct err err;
+
+	if (prompt_check(text, &err) != ST_OK) {
+		REFUSE(r, "%s: %s", name, err.text);
+		return;
+	}
+	for (; *must_show; must_show++) {
+		if (str_find(text, str_c(*must_show), 0) < 0)
+			REFUSE(r, "%s: %s is not shown; put it where the role shall read it", name,
+			       *must_show);
+	}
+}
+
+static void read_candidates(const struct reader *r, const struct json *texts,
+			    struct candidate_texts *out)
+{
+	static const char *const shown[] = {"{{draft}}", "{{other}}", "{{schema}}", NULL};
+
+	for (const struct member *f = candidate_fields; f->key; f++)
+		member_read(r, texts, f, out);
+	if (out->compare.p)
+		check_template(r, "compare", out->compare, shown);
+	if (out->approach[0].p && str_eq(str_trim(out->approach[0]), str_trim(out->approach[1])))
+		REFUSE(r, "%s: the same as approach_1; let them differ, or the candidates will not",
+		       "approach_2");
+}
+
+static void read_prompts(const struct reader *r, const struct json *o, struct profile *out)
+{
+	static const char *const shown[N_ROLES][6] = {
 		[ROLE_GENERATOR] = {"{{task}}", "{{constraints}}"},
 		[ROLE_CRITIC] = {"{{draft}}", "{{constraints}}", "{{rubric}}", "{{reply}}",
 				 "{{schema}}"},
 		[ROLE_REFINER] = {"{{draft}}", "{{issues}}"},
 	};
-	struct err err;
-
-	if (prompt_check(text, &err) != ST_OK) {
-		REFUSE(r, "%s: %s", role_names[role], err.text);
-		return;
-	}
-	for (int i = 0; i < N_SHOWN && must_show[role][i]; i++) {
-		if (str_find(text, str_c(must_show[role][i]), 0) < 0)
-			REFUSE(r, "%s: %s is not shown; put it where the role shall read it",
-			       role_names[role], must_show[role][i]);
-	}
-}
-
-static void read_prompts(const struct reader *r, const struct json *o, struct profile *out)
-{
 	const struct json *prompts = member_object(r, o, "prompts", language_fields, NULL);
 
 	for (int lang = 0; prompts && lang < N_LANGUAGES; lang++) {
@@ -223,8 +245,11 @@ static void read_prompts(const struct reader *r, const struct json *o, struct pr
 		member_read(&part, texts, &rubric_field, &out->rubric[lang]);
 		for (int role = 0; role < N_ROLES; role++) {
 			if (out->prompt[lang][role].p)
-				check_template(&part, (enum role)role, out->prompt[lang][role]);
+				check_template(&part, role_names[role], out->prompt[lang][role],
+					       shown[role]);
 		}
+		if (out->candidates > 1)
+			read_candidates(&part, texts, &out->candidate[lang]);
 	}
 }
 
@@ -268,6 +293,7 @@ static void read_all(const struct reader *r, const struct json *o, struct profil
 
 	member_read(r, o, &version_field, &version);
 	members_read(r, o, profile_fields, out);
+	out->candidates = out->candidates ? out->candidates : 1;
 	out->gate = json_kind(json_get(o, "gate_permille")) == JSON_INT;
 	(void)member_object(r, o, "limits", limits_fields, &out->limits);
 	(void)member_object(r, o, "output_tokens", output_fields, out->output_tokens);

@@ -122,6 +122,23 @@ static void check_critique(const struct reader *r, const struct profile *p)
 				       STR_ARG(p->category[i]));
 }
 
+/* Two candidates are for a critic to compare, and their texts are to differ. */
+static void check_candidates(const struct reader *r, const struct profile *p)
+{
+	if (p->candidates == 1)
+		return;
+	if (p->mode == MODE_ONESHOT || p->gate)
+		REFUSE(r, "%s: %s; leave it out, or that", "candidates",
+		       p->gate ? "a gate passes a draft that no critic has seen"
+			       : "in mode oneshot there is no critic to compare them");
+	for (int lang = 0; lang < N_LANGUAGES; lang++)
+		if (str_find(p->prompt[lang][ROLE_GENERATOR], STR_OF("{{approach}}"), 0) < 0)
+			REFUSE(r,
+			       "prompts.%s.generator: {{approach}} is not shown, by which the "
+			       "candidates differ; put it where the text is asked for",
+			       language_name((enum language)lang));
+}
+
 void profile_check_rules(const struct reader *r, const struct json *o, const struct profile *p)
 {
 	bool over_3;
@@ -141,7 +158,8 @@ void profile_check_rules(const struct reader *r, const struct json *o, const str
 	check_judge(r, p);
 	check_critique(r, p);
 	check_draft_schema(r, p);
-	if (role_time_end_ms(p, &p->limits, ROLE_GENERATOR, 0) <
+	check_candidates(r, p);
+	if (role_time_end_ms(p, &p->limits, ROLE_GENERATOR, false, 0) <
 	    (p->role_ms[ROLE_GENERATOR] ? p->role_ms[ROLE_GENERATOR] : 1))
 		REFUSE(r, "%s: draft, critique and mend exceed limits.active_ms; lower them",
 		       "role_ms");

@@ -85,6 +85,16 @@ static void put_reply(struct rendering *r)
 	form_words(r->profile, r->japanese, r->out);
 }
 
+/* @job: NULL, the form alone, which is the same for all jobs. */
+static void write_schema(const struct rendering *r, const struct job *job, enum dialect dialect,
+			 struct buf *out)
+{
+	if (r->want == WANT_COMPARISON)
+		form_comparison_schema(dialect, out);
+	else
+		form_schema(r->profile, r->role, job, dialect, out);
+}
+
 static void put_schema(struct rendering *r)
 {
 	if (r->want == WANT_TEXT)
@@ -102,7 +112,7 @@ static void put_schema(struct rendering *r)
 		    "; `confidence` from 0 to 1 tells how sure you are that it keeps every constraint",
 		    "。`confidence` は本文がすべての条件を満たしているという確信の度合い（0 から 1）とする");
 	buf_puts(r->out, ":\n");
-	form_schema(r->profile, r->role, NULL, DIALECT_FULL, r->out);
+	write_schema(r, NULL, DIALECT_FULL, r->out);
 }
 
 /* --- what stands for the job's variables --- */
@@ -186,16 +196,29 @@ static void put_sources(struct rendering *r)
 	}
 }
 
-static void put_draft(struct rendering *r)
+static void put_text_of(struct rendering *r, struct str text, const struct field *field)
 {
 	if (!r->parts->n_field)
-		put_fenced(r, r->parts->draft);
+		put_fenced(r, text);
 	for (int i = 0; i < r->parts->n_field; i++) {
-		const struct field *f = &r->parts->field[i];
-
-		buf_printf(r->out, "%s%.*s:\n", i ? "\n" : "", STR_ARG(f->name));
-		put_fenced(r, field_text(f, r->parts->draft));
+		buf_printf(r->out, "%s%.*s:\n", i ? "\n" : "", STR_ARG(field[i].name));
+		put_fenced(r, field_text(&field[i], text));
 	}
+}
+
+static void put_draft(struct rendering *r)
+{
+	put_text_of(r, r->parts->draft, r->parts->field);
+}
+
+static void put_other(struct rendering *r)
+{
+	put_text_of(r, r->parts->other, r->parts->other_field);
+}
+
+static void put_approach(struct rendering *r)
+{
+	buf_str(r->out, str_trim(r->parts->approach));
 }
 
 static void put_red_checks(struct rendering *r, bool *first)
@@ -347,6 +370,8 @@ static const struct slot {
 	{"{{constraints}}", true, put_constraints},
 	{"{{sources}}", true, put_sources},
 	{"{{draft}}", true, put_draft},
+	{"{{other}}", true, put_other},
+	{"{{approach}}", true, put_approach},
 	{"{{checks}}", true, put_checks},
 	{"{{issues}}", true, put_issues},
 	{"{{again}}", true, put_again},
@@ -517,15 +542,17 @@ void prompt_write(const struct profile *profile, const struct job *job, enum rol
 	struct rendering r = {.profile = profile,
 			      .job = job,
 			      .parts = parts,
-			      .want = form_want(profile, role),
+			      .want = parts->compares ? WANT_COMPARISON : form_want(profile, role),
 			      .role = role,
 			      .japanese = job->language == LANG_JA};
+	const struct str text = parts->compares ? profile->candidate[job->language].compare
+						: profile->prompt[job->language][role];
 	struct str system, user;
 
-	if (!split(profile->prompt[job->language][role], &system, &user))
+	if (!split(text, &system, &user))
 		BUG("a template of %s without its separator", role_name(role));
 	out->want = r.want;
-	form_schema(profile, role, job, wire_dialect(&profile->model[role]), &out->schema);
+	write_schema(&r, job, wire_dialect(&profile->model[role]), &out->schema);
 	r.out = &out->system;
 	render(&r, system);
 	r.out = &out->user;

@@ -16,23 +16,25 @@ static int64_t needed_ms(const struct profile *p, const struct limits *job, enum
 }
 
 /* For what must follow. */
-static int64_t held_back_ms(const struct profile *p, const struct limits *job, enum role role)
+static int64_t held_back_ms(const struct profile *p, const struct limits *job, enum role role,
+			    bool compares)
 {
+	const bool of_first = role == ROLE_GENERATOR || compares;
 	int64_t held = 0;
 
 	if (p->mode == MODE_ONESHOT)
 		return 0;
-	if (role == ROLE_GENERATOR && job->iterations > 1)
+	if (of_first && job->iterations > 1)
 		held = needed_ms(p, job, ROLE_REFINER) + needed_ms(p, job, ROLE_CRITIC);
-	if (role == ROLE_GENERATOR || role == ROLE_REFINER)
+	if (of_first || role == ROLE_REFINER)
 		held += needed_ms(p, job, ROLE_CRITIC);
 	return held;
 }
 
 int64_t role_time_end_ms(const struct profile *p, const struct limits *job, enum role role,
-			 int64_t now_ms)
+			 bool compares, int64_t now_ms)
 {
-	const int64_t end_ms = job->active_ms - held_back_ms(p, job, role);
+	const int64_t end_ms = job->active_ms - held_back_ms(p, job, role, compares);
 	const int64_t own_ms = named_ms(p, job, role);
 
 	return own_ms && now_ms + own_ms < end_ms ? now_ms + own_ms : end_ms;

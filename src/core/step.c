@@ -20,6 +20,13 @@ enum fact_type fact_read(struct str name)
 	return N_FACT_TYPES;
 }
 
+const char *better_name(enum better better)
+{
+	static const char *const names[] = {"invalid", "first", "second", "tie"};
+
+	return names[better];
+}
+
 struct str step_action(struct arena *a, const struct loop_output *out)
 {
 	struct buf line = BUF(256);
@@ -197,8 +204,9 @@ static void add_row(struct digest *d, const struct table *table, const void *row
 	digest_bytes(d, (struct str){(const char *)sha, SHA_BYTES});
 }
 
-/* Over the row digests of draft, critique and issues, in this order. */
-static void made_digest(const struct step_rows *m, uint8_t out[SHA_BYTES])
+/* Over the row digests of draft, critique and issues, in this order; then comparison and choice, if any. */
+static void made_digest(const struct step_rows *m, const struct loop_output *made,
+			uint8_t out[SHA_BYTES])
 {
 	struct digest *d = digest_begin("draftmill/made/1");
 
@@ -208,6 +216,10 @@ static void made_digest(const struct step_rows *m, uint8_t out[SHA_BYTES])
 		add_row(d, &critique_table, m->critique);
 	for (int i = 0; i < m->n_issue; i++)
 		add_row(d, &issue_table, &m->issue[i]);
+	if (made->comparison)
+		digest_bytes(d, str_c(better_name(made->comparison->better)));
+	if (made->choice)
+		digest_int(d, made->choice->draft_no);
 	digest_end(d, out);
 }
 
@@ -254,6 +266,12 @@ static void fill_reply(const struct fact *f, const struct loop_output *out, stru
 	r->n_kept = out->refinement ? out->refinement->n_kept : ROW_NULL;
 	r->n_reverted = out->refinement ? out->refinement->n_reverted : ROW_NULL;
 	r->rejected = out->refinement ? out->refinement->rejected : str_c(NULL);
+	r->better = str_c(out->comparison ? better_name(out->comparison->better) : NULL);
+	r->better_reasons = !out->comparison	       ? str_c(NULL)
+			    : out->comparison->fault.p ? out->comparison->fault
+						       : out->comparison->reasons;
+	r->chosen_draft_no = out->choice ? out->choice->draft_no : ROW_NULL;
+	r->chosen_by = out->choice ? out->choice->why : str_c(NULL);
 }
 
 static const struct outcome_row *outcome_made(struct arena *a, const struct history *h,
@@ -299,7 +317,7 @@ void step_rows(struct arena *a, const struct job *job, const struct profile *pro
 	fill_fact(f, r);
 	fill_reply(f, out, r);
 	sha256_salted(job->salt, r->reply, r->reply_sha);
-	made_digest(rows, r->digest);
+	made_digest(rows, out, r->digest);
 	row_digest(&step_table, r, previous, r->hash);
 	if (out->finished)
 		rows->outcome = outcome_made(a, history, out, r);
@@ -316,7 +334,7 @@ enum status step_compare(struct arena *a, const struct job *job, const struct lo
 	if (!str_eq(out->action, stored->action))
 		return err_set(err, ST_DIVERGED, "step %d: stored \"%.*s\", today \"%.*s\"",
 			       out->step_no, STR_ARG(stored->action), STR_ARG(out->action));
-	made_digest(&m, digest);
+	made_digest(&m, out, digest);
 	if (memcmp(digest, stored->digest, SHA_BYTES) != 0)
 		return err_set(err, ST_DIVERGED,
 			       "step %d: draft, checks or critique differ from what is stored",

@@ -21,7 +21,9 @@ static void put_response_format(struct json_out *o, enum schema_mode mode,
 		json_put_str(o, "type", STR_OF("json_schema"));
 		json_open(o, "json_schema", '{');
 		json_put_str(o, "name",
-			     str_c(prompt->want == WANT_CRITIQUE ? "critique" : "draft"));
+			     str_c(prompt->want == WANT_CRITIQUE ? "critique"
+				   : prompt->want == WANT_DRAFT	 ? "draft"
+								 : "comparison"));
 		json_put_bool(o, "strict", true);
 		json_put_raw(o, "schema", buf_view(&prompt->schema));
 		json_close(o, '}');

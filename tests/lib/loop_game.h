@@ -89,9 +89,11 @@ static inline struct str draw_profile(struct game *g)
 	json_open(&o, NULL, '{');
 	json_put_bool(&o, "iterations_over_3", true);
 	put_limits(g, &o);
-	if (chance(g, 10))
+	if (chance(g, 20))
+		json_put_int(&o, "candidates", 2);
+	else if (chance(g, 10))
 		json_put_str(&o, "mode", STR_OF("oneshot"));
-	if (chance(g, 30))
+	else if (chance(g, 30))
 		json_put_int(&o, "gate_permille", 800);
 	json_put_str(&o, "stakes", str_c(stakes_name((enum stakes)draw(g, N_STAKES))));
 	put_drawn(g, &o, "pass_score", 50, 40);
@@ -221,10 +223,21 @@ static inline struct str critic_reply(struct game *g)
 	return reply;
 }
 
-static inline struct str reply_of(struct game *g, enum role role)
+static inline struct str comparison_reply(struct game *g)
 {
+	static const char *const words[] = {"first", "second", "tie", "none"};
+
+	return arena_printf(g->a, "{\"reasons\":\"\",\"better\":\"%s\"}", words[draw(g, 4)]);
+}
+
+static inline struct str reply_of(struct game *g, const struct call *c)
+{
+	const enum role role = c->role;
+
 	if (role == ROLE_GENERATOR)
 		return generator_reply(g);
+	if (c->compares)
+		return comparison_reply(g);
 	return role == ROLE_CRITIC ? critic_reply(g) : str_c(draw_text(g));
 }
 
@@ -254,7 +267,7 @@ static inline void make_reply(struct game *g, const struct call *c, struct fact 
 
 	const char *before = g->text;
 	struct completion reply = {
-		.text = reply_of(g, c->role), .finish_reason = STR("stop"), .model = c->model->id};
+		.text = reply_of(g, c), .finish_reason = STR("stop"), .model = c->model->id};
 
 	reply.usage.in = draw(g, 1500);
 	reply.usage.out = draw(g, chance(g, 10) ? 2 * (int)c->max_output_tokens : 600);

@@ -23,6 +23,8 @@ static const struct {
 	{"あなたは批評者です。", CRITIC, JAPANESE},
 	{"You are the refiner.", REFINER, ENGLISH},
 	{"あなたは推敲者です。", REFINER, JAPANESE},
+	{"You compare two drafts.", CRITIC, ENGLISH},
+	{"あなたは、二つの草稿を比べます。", CRITIC, JAPANESE},
 };
 
 /* clang-format off */

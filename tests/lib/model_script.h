@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model_compare.h"
 #include "model_letters.h"
 
 struct question {
@@ -548,7 +549,8 @@ static char *speak(const struct cast *c, const struct question *q)
 	case CRITIC:
 		if (c->scene == PARROT)
 			return repeated(q->user);
-		return prose ? strdup(c->letter->prose) : critique(c, q);
+		text = compare(q->system, q->user);
+		return text ? text : prose ? strdup(c->letter->prose) : critique(c, q);
 	case GENERATOR:
 		if (c->scene == REFUSED)
 			return strdup("");

@@ -46,8 +46,8 @@ HASHED = {
     "job": "job_no source id revision batch tenant traceparent profile profile_sha arm stakes stakes_by not_after cluster topic part offset "
            "worker_id at payload_sha",
     "step": "job_no step_no fact profile_sha call_no worker_id at active_ms stop lost n_maybe_billed intents role model_asked model request_id "
-            "class finish_reason http_status headers whole tokens_in tokens_cached tokens_out cost_micro_usd latency_ms n_kept n_reverted rejected reply_sha "
-            "action digest",
+            "class finish_reason http_status headers whole tokens_in tokens_cached tokens_out cost_micro_usd latency_ms n_kept n_reverted rejected better "
+            "chosen_draft_no chosen_by reply_sha action digest",
     "draft": "job_no draft_no step_no from_draft_no body_sha checks_sha n_hard_failed n_failed changed_permille confidence_permille fields",
     "critique": "job_no step_no draft_no valid fault score verdict text_sha n_issue n_ignored shape n_cut n_unconsidered",
     "issue": "job_no step_no n category severity at length text_sha",
@@ -120,7 +120,9 @@ class Faults(list):
 def made_digest(trail, job_no, step_no):
     made = [row_digest(table, row) for table, group in (("draft", trail.drafts), ("critique", trail.critiques), ("issue", trail.issues))
             for row in group[job_no] if row["step_no"] == step_no]
-    return digest("draftmill/made/1", *made)
+    step = next(row for row in trail.steps[job_no] if row["step_no"] == step_no)
+    chosen = [step[name] for name in ("better", "chosen_draft_no") if step[name] is not None]
+    return digest("draftmill/made/1", *made, *chosen)
 
 
 def check_texts(trail, job, faults):

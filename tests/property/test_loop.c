@@ -132,6 +132,10 @@ static const char *step(struct game *g)
 		g->text = g->out.draft->text.p;
 		g->found = 0;
 	}
+	if (g->out.choice) {
+		g->text = h->draft[g->out.choice->draft_no].text.p;
+		g->found = 0;
+	}
 	if (f->type == FACT_replied)
 		note_bill(g, &c, f, h->tokens_in + h->tokens_out - tokens,
 			  h->cost_micro_usd - micro_usd);
@@ -196,7 +200,9 @@ static const char *check_caps(const struct game *g, const struct promise *p)
 	const struct history *h = loop_history(g->loop);
 	const struct limits *max = &g->job->limits;
 
-	if (h->n_calls - g->n_tool_calls > p->calls_an_iteration * max->iterations)
+	const int besides = g->profile->candidates > 1 ? 6 : 0; /* a draft and two comparisons */
+
+	if (h->n_calls - g->n_tool_calls > p->calls_an_iteration * max->iterations + besides)
 		return "more than 4N calls of models";
 	if (g->n_tool_calls > g->profile->n_tool * h->n_draft)
 		return "a tool's second look at a draft";
@@ -221,6 +227,12 @@ static const char *check_replay(struct game *g)
 	return memcmp(head, g->head, SHA_BYTES) ? "replay gives another hash" : NULL;
 }
 
+/* Whether it has less than what jobs are drawn with where no cap is to be felt. */
+static bool caps_bind(const struct game *g)
+{
+	return g->job->limits.tokens < 1000000 || g->job->limits.micro_usd < 10000000;
+}
+
 /* A worker dies after @n facts, the next goes on; the later replies are the same. An attempt that was lost may end it by budget. */
 static const char *check_resume(struct game *g, int n, bool lost)
 {
@@ -234,6 +246,8 @@ static const char *check_resume(struct game *g, int n, bool lost)
 	struct loop_output out = {.finished = false};
 	uint8_t head[SHA_BYTES] = {0};
 
+	if (lost && g->profile->candidates > 1 && caps_bind(g))
+		return NULL; /* what is lost may bar a second candidate or a comparison */
 	for (int i = 0; i < g->n_fact && !out.finished; i++) {
 		if (i == n && feed(g, l, &resumed, &out, head) != ST_OK)
 			return "RESUMED is refused";

@@ -161,6 +161,18 @@ static bool opens_as_told(const struct play *p, const struct trace_step *s)
 	return ok;
 }
 
+static bool chooses_as_told(const struct play *p, const struct trace_step *s)
+{
+	const struct choice *c = p->out.choice;
+
+	if (!c && s->chosen_no < 0)
+		return true;
+	if (!c || s->chosen_no != c->draft_no || !str_eq(s->chosen_by, c->why))
+		return wrong(p, s->line, "chosen is %d %.*s", c ? c->draft_no : -1,
+			     STR_ARG(c ? c->why : STR_OF("")));
+	return true;
+}
+
 static bool play_step(struct play *p, const struct trace_step *s)
 {
 	struct fact f;
@@ -170,7 +182,7 @@ static bool play_step(struct play *p, const struct trace_step *s)
 	if (!str_eq(p->out.action, s->action))
 		return wrong(p, s->line, "expected \"%.*s\", the loop says \"%.*s\"",
 			     STR_ARG(s->action), STR_ARG(p->out.action));
-	return opens_as_told(p, s);
+	return chooses_as_told(p, s) && opens_as_told(p, s);
 }
 
 static bool is(const struct play *p, const char *what, int64_t told, int64_t found)

@@ -117,6 +117,7 @@ static void read_fact(struct reader *r, struct trace_step *s)
 		.reply = {.finish_reason = STR_OF("stop"), .usage = {.in = 100, .out = 50}},
 		.active_ms = -1,
 		.output_cap = -1,
+		.chosen_no = -1,
 		.time_left_ms = -1};
 	if (s->type == N_FACT_TYPES)
 		REFUSE(r, "there is no fact \"%.*s\"", STR_ARG(name));
@@ -146,8 +147,12 @@ static bool read_call(struct reader *r, struct str name, struct trace_step *s)
 		s->output_cap = number(r);
 	else if (str_is(name, "time_left"))
 		s->time_left_ms = number(r);
+	else if (str_is(name, "chosen"))
+		s->chosen_no = number(r);
 	else
 		return false;
+	if (str_is(name, "chosen"))
+		s->chosen_by = word(r);
 	return true;
 }
 

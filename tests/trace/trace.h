@@ -31,6 +31,10 @@
  *	output_cap TOKENS             its max_output_tokens
  *	time_left MS                  its timeout
  *
+ * and of what it made, after two candidates:
+ *
+ *	chosen DRAFT WHY              see core/compare.h
+ *
  * and behind the last step, which must be a finish: `best DRAFT` or `best none`, and if it matters `iterations N`, `calls N`,
  * `used TOKENS`, `cost MICRO_USD`.
  */
@@ -55,6 +59,8 @@ struct trace_step {
 	struct str action;
 	struct str has[TRACE_TEXTS_MAX], has_not[TRACE_TEXTS_MAX];
 	int n_has, n_has_not;
+	int64_t chosen_no; /* -1: not told */
+	struct str chosen_by;
 	int64_t output_cap, time_left_ms; /* -1: not told */
 };
 
