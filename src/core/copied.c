@@ -130,7 +130,12 @@ static bool may_stand(char c)
 static bool search(struct search *s)
 {
 	while (s->at < s->text.n) {
-		const char c = s->text.p[s->at];
+		const char *next = s->depth ? &s->text.p[s->at]
+					    : memchr(&s->text.p[s->at], '{', s->text.n - s->at);
+		if (!next)
+			return false;
+		s->at = (size_t)(next - s->text.p);
+		const char c = *next;
 		if (c == '{') {
 			open_object(s);
 		} else if (c == '}') {
@@ -159,12 +164,31 @@ static struct str unquoted(struct arena *a, struct str text)
 	return (struct str){p, n};
 }
 
+/* Whether one stands in it that text_fold() makes a brace, or one already. */
+static bool has_brace(struct str text)
+{
+	if (memchr(text.p, '{', text.n))
+		return true;
+	for (size_t at = 0; at + 3 <= text.n; at++) {
+		const char *p = memchr(&text.p[at], 0xEF, text.n - at - 2);
+		if (!p)
+			return false;
+		if (memcmp(p, "｛", 3) == 0 || memcmp(p, "﹛", 3) == 0 || memcmp(p, "︷", 3) == 0)
+			return true;
+		at = (size_t)(p - text.p);
+	}
+	return false;
+}
+
 /* Whether what looks like other characters, or like none, could hide an object. */
 static bool is_disguised(struct str text)
 {
-	static const char *const mark[] = {"｛",     "＂",     "\u200b", "\u200c",
-					   "\u200d", "\u2060", "\u00ad", "\ufeff"};
+	static const char *const mark[] = {"｛",     "﹛",     "︷",	 "＂",	   "\u200b",
+					   "\u200c", "\u200d", "\u2060", "\u00ad", "\ufeff"};
 	bool is = false;
+
+	if (!text.n || !has_brace(text))
+		return false;
 
 	for (size_t i = 0; i < sizeof(mark) / sizeof(mark[0]) && !is; i++)
 		is = str_find(text, str_c(mark[i]), 0) >= 0;

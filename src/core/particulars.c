@@ -76,11 +76,29 @@ static bool is_letter(int32_t c)
 	       (c >= 0xFF41 && c <= 0xFF5A);
 }
 
-static bool joins(int32_t before, int32_t c, int32_t after)
+static bool joins(int32_t before, int32_t c, struct str s, size_t behind)
 {
-	if (is_digit(before) && is_digit(after) && is_one_of(c, ".,:/．，：／"))
-		return true;
-	return (is_digit(after) || is_letter(after)) && is_one_of(c, "-_'’‐‑");
+	switch (c) {
+	case '.':
+	case ',':
+	case ':':
+	case '/':
+	case 0xFF0E: /* the same, full width */
+	case 0xFF0C:
+	case 0xFF1A:
+	case 0xFF0F:
+		return is_digit(before) && is_digit(char_at(s, behind));
+	case '-':
+	case '_':
+	case '\'':
+	case 0x2019: /* ’ */
+	case 0x2010: /* hyphens */
+	case 0x2011:
+		c = char_at(s, behind);
+		return is_digit(c) || is_letter(c);
+	default:
+		return false;
+	}
 }
 
 /* The end of the word that begins at @at; @at: none does. */
@@ -89,8 +107,7 @@ static size_t word_end(struct str s, size_t at, bool *has_digit)
 	int32_t before = 0, c;
 
 	for (size_t next = at; (c = text_next(s, &next)) >= 0; at = next, before = c) {
-		if (!is_digit(c) && !is_letter(c) &&
-		    (before == 0 || !joins(before, c, char_at(s, next))))
+		if (!is_digit(c) && !is_letter(c) && (before == 0 || !joins(before, c, s, next)))
 			break;
 		*has_digit = *has_digit || is_digit(c);
 	}
@@ -215,8 +232,21 @@ static bool starts_after(struct str s, size_t at, int32_t c, bool starts, size_t
 	case 0xFF1F:
 	case 0xFF1A:
 		return true;
+	case 0xAB:   /* « */
+	case 0x2013: /* dashes */
+	case 0x2014:
+	case 0x2018: /* ‘ */
+	case 0x201C: /* “ */
+	case 0x2022: /* bullets */
+	case 0x30FB:
+	case 0x3000: /* the wide blank */
+	case 0x300C: /* 「『【（ */
+	case 0x300E:
+	case 0x3010:
+	case 0xFF08:
+		return starts;
 	default:
-		return starts && (c < 0x80 || is_one_of(c, "“‘«「『（【・•–—　"));
+		return starts && c < 0x80;
 	}
 }
 
