@@ -59,7 +59,7 @@ FUZZ     := $(call programs,tests/fuzz/*.c)
 FAKES    := $(call objects,$T,$(filter-out $(wildcard tests/unit/test_*.c),$(wildcard tests/unit/*.c)))
 fakes_of  = $(filter $(FAKES),$(patsubst %,$T/obj/tests/unit/%.o,$(shell sed -n 's/^\#include "\([a-z_]*\)\.h".*/\1/p' $(1))))
 
-.PHONY: all test test-kafka test-model check bench demo format install clean help objects tools unit trace property fuzz e2e crash kafka FORCE
+.PHONY: all test test-kafka test-model check bench demo format install clean help objects tools unit trace property fuzz guided e2e crash kafka FORCE
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/draftmill ## the program, build/draftmill
@@ -111,6 +111,7 @@ unit:     $(UNIT)
 trace:    $(TRACE)
 property: $(PROPERTY)
 fuzz:     $(FUZZ)
+guided: # scripts/fuzz builds it, with clang
 tools:    $(TOOLS)
 e2e crash: $(BUILD)/draftmill $T/draftmill $(TOOLS)
 kafka: e2e # and a second program, with a librdkafka newer than the system's
@@ -145,7 +146,7 @@ $(TRACE): $(call objects,$T,$(wildcard tests/trace/*.c)) $T/core.a
 
 $(UNIT) $(PROPERTY) $(FUZZ): $T/%: $T/obj/tests/%.o $(FAKES) $T/rest.a $T/core.a
 	$(call say,LD)
-	$(Q)$(CC) $(SANITIZE) -o $@ $< $(call fakes_of,tests/$*.c) $(filter %.a,$^) $(LIBS) -lcmocka
+	$(Q)$(CC) $(SANITIZE) -o $@ $< $(call fakes_of,tests/$*.c) $(filter %.a,$^) $(LIBS) -lcmocka $(FUZZ_ENGINE)
 
 # Programs of the tests that stand for the outer world: one file each, no code of src/.
 $(TOOLS): $T/lib/%: tests/lib/%.c $T/flags

@@ -30,13 +30,13 @@ static void unfit_field(const struct reader *r, const struct json *o, const stru
 void member_read(const struct reader *r, const struct json *o, const struct member *f, void *base)
 {
 	const struct json *value = json_get(o, f->key);
-	void *to = (char *)base + f->offset;
 	struct str text = {NULL, 0};
 	int place = 0;
 
 	if (f->kind == OTHER || (f->optional && !value) ||
 	    (f->nullable && value && json_kind(value) == JSON_NULL))
 		return;
+	void *const to = (char *)base + f->offset; /* of OTHER there may be no base */
 	if (f->kind == INTEGER) {
 		if (!json_get_int(o, f->key, f->min, f->max, to))
 			unfit_field(r, o, f);

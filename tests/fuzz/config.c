@@ -195,7 +195,7 @@ static void a_profile_keeps_the_rules_or_is_refused(struct fuzz *f)
 		check_profile(f, profile, text);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct fuzz_test tests[] = {
 		{"YAML is a tree of texts or refused", yaml_is_a_tree_of_texts_or_refused, 12000},

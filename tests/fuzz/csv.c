@@ -99,7 +99,7 @@ static void any_bytes_end(struct fuzz *f)
 	fclose(file);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct fuzz_test tests[] = {
 		{"rows come back", rows_come_back, 10000},

@@ -287,7 +287,7 @@ static void any_string_comes_back(struct fuzz *f)
 	json_free(doc);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct fuzz_test tests[] = {
 		{"both readings agree", both_readings_agree, 40000},

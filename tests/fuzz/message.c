@@ -198,7 +198,7 @@ static void a_schema_holds_whatever_it_is_given(struct fuzz *f)
 	FUZZ_TRUE(f, text_is_utf8(str_c(err.text)));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct fuzz_test tests[] = {
 		{"a record is a job or has a reason", a_record_is_a_job_or_has_a_reason, 12000},

@@ -231,7 +231,7 @@ static void a_template_is_fit_or_refused(struct fuzz *f)
 	prompt_release(&p);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct fuzz_test tests[] = {
 		{"material stays inside its fences", material_stays_inside_its_fences, 4000},

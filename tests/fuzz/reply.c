@@ -205,7 +205,7 @@ static void an_answer_has_a_text_and_a_sane_confidence(struct fuzz *f)
 	FUZZ_TRUE(f, answer.confidence_permille >= -1 && answer.confidence_permille <= 1000);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct fuzz_test tests[] = {
 		{"a critique is valid by the rules alone", a_critique_is_valid_by_the_rules_alone,

@@ -251,7 +251,7 @@ static void likeness_has_bounds_and_no_order(struct fuzz *f)
 	FUZZ_TRUE(f, similarity_permille(x, x, n) == (similarity_permille(x, x, n) ? 1000 : 0));
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct fuzz_test tests[] = {
 		{"a check says where in whole characters", a_check_says_where_in_whole_characters,

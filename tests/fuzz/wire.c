@@ -185,7 +185,7 @@ static void a_request_is_json_whatever_the_prompt(struct fuzz *f)
 	buf_release(&body);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct fuzz_test tests[] = {
 		{"a reply has a class whatever it is", a_reply_has_a_class_whatever_it_is, 60000},

@@ -1,8 +1,14 @@
 /*
  * tests/lib/fuzz.h - what the fuzz tests share: rounds that can be played again, valid texts made wrong, random Unicode.
  *
- * A round draws from SEED, the test and its own number, so each can be played alone: SEED=n ROUND=n. SECONDS=n plays each test
- * for so long instead of its own number of rounds. A test runs in a child: a crash is a failure that names its round.
+ * A round is played by one of two:
+ *	by chance	it draws from SEED, the test and its own number, so each can be played alone: SEED=n ROUND=n. SECONDS=n plays each test for
+ *			so long instead of its own number of rounds. A test runs in a child: a crash is a failure that names its round.
+ *	by an input	a file of texts, each behind the first after a line of %%, and behind the last one the bytes that it draws from, one to four
+ *			a draw; when either is used up, chance goes on from a fixed state. So the files of tests/fuzz/corpus/PROGRAM/TEST/
+ *			are played before all else, and so libFuzzer, which looks for new ones by the code that they reach, plays in a build
+ *			with FUZZ_GUIDED: scripts/fuzz.
+ * TEST=name is one test alone, its name with - for its blanks.
  */
 #ifndef TESTS_LIB_FUZZ_H
 #define TESTS_LIB_FUZZ_H
@@ -12,6 +18,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -24,6 +31,8 @@ struct fuzz {
 	uint64_t random;
 	struct arena *a;  /* of the round */
 	struct str input; /* shown when the round fails */
+	struct str texts,
+		draws; /* what is left of the input that it is played by; by chance: none */
 };
 
 struct fuzz_test {
@@ -36,6 +45,14 @@ struct fuzz_test {
 
 static inline int fuzz_draw(struct fuzz *f, int n)
 {
+	const size_t bytes = n > 1 << 16 ? 4 : n > 1 << 8 ? 2 : 1;
+	uint32_t drawn = 0;
+
+	if (f->draws.n >= bytes) {
+		memcpy(&drawn, f->draws.p, bytes);
+		f->draws = str_sub(f->draws, bytes, SIZE_MAX);
+		return (int)(drawn % (uint32_t)n);
+	}
 	f->random ^= f->random << 13;
 	f->random ^= f->random >> 7;
 	f->random ^= f->random << 17;
@@ -61,6 +78,9 @@ _Noreturn static inline void fuzz_fail(const struct fuzz *f, const char *file, i
 	}
 	puts("");
 	fflush(stdout);
+#ifdef FUZZ_GUIDED
+	abort(); /* libFuzzer keeps the input */
+#endif
 	_exit(1);
 }
 
@@ -237,11 +257,49 @@ static inline struct str fuzz_mutate_once(struct fuzz *f, struct str s, struct s
 	}
 }
 
-/* One of @corpus, untouched now and then, mostly wrong in a few places. It is what the round shows if it fails. */
+/* The next text of the input; false: there is none. */
+static inline bool fuzz_given(struct fuzz *f, struct str *text)
+{
+	static const struct str line = STR("\n%%\n");
+
+	if (!f->texts.p)
+		return false;
+	const int64_t end = str_find(f->texts, line, 0);
+	*text = end < 0 ? f->texts : str_sub(f->texts, 0, (size_t)end);
+	f->texts =
+		end < 0 ? (struct str){NULL, 0} : str_sub(f->texts, (size_t)end + line.n, SIZE_MAX);
+	return true;
+}
+
+/* SEEDS=folder: what a round begins with is kept there, for an engine to begin with. */
+static inline void fuzz_keep(struct str text)
+{
+	const char *folder = getenv("SEEDS");
+	uint64_t name = 1469598103934665603u; /* FNV-1a */
+	char path[4096];
+
+	for (size_t i = 0; i < text.n; i++)
+		name = (name ^ (unsigned char)text.p[i]) * 1099511628211u;
+	if (!folder)
+		return;
+	snprintf(path, sizeof(path), "%s/%016llx", folder, (unsigned long long)name);
+	FILE *file = fopen(path, "w");
+	if (!file || fwrite(text.p, 1, text.n, file) != text.n || fclose(file) != 0)
+		exit(1);
+}
+
+/* The next text of the input, else one of @corpus, untouched now and then, mostly wrong in a few places. It is what the round shows if it
+ * fails. */
 static inline struct str fuzz_mutate(struct fuzz *f, const struct str *corpus, int n_corpus)
 {
-	struct str s = corpus[fuzz_draw(f, n_corpus)];
+	struct str s;
 
+	if (fuzz_given(f, &s)) {
+		f->input = arena_str(f->a, s);
+		return f->input;
+	}
+	s = corpus[fuzz_draw(f, n_corpus)];
+	fuzz_keep(s);
 	for (int i = fuzz_draw(f, 5); i > 0; i--)
 		s = fuzz_mutate_once(f, s, corpus[fuzz_draw(f, n_corpus)]);
 	f->input = arena_str(f->a, s);
@@ -255,6 +313,62 @@ static inline int64_t fuzz_setting(const char *name, int64_t otherwise)
 	const char *value = getenv(name);
 
 	return value ? strtoll(value, NULL, 10) : otherwise;
+}
+
+/* TEST is its name, with - for blanks; or there is no TEST. */
+static inline bool fuzz_is_wanted(const struct fuzz_test *test)
+{
+	const char *wanted = getenv("TEST"), *name = test->name;
+
+	while (wanted && *wanted && (*wanted == *name || (*wanted == '-' && *name == ' '))) {
+		wanted++;
+		name++;
+	}
+	return !wanted || (!*wanted && !*name);
+}
+
+static inline void fuzz_round_by(const struct fuzz_test *test, struct str input)
+{
+	static const struct str line = STR("\n%%\n");
+	struct fuzz f = {.a = arena_new(), .random = 1, .texts = input};
+
+	for (int64_t at = 0; (at = str_find(input, line, (size_t)at)) >= 0; at += (int64_t)line.n) {
+		f.texts = str_sub(input, 0, (size_t)at);
+		f.draws = str_sub(input, (size_t)at + line.n, SIZE_MAX);
+	}
+	f.texts.p = f.texts.p ? f.texts.p : "";
+	test->round(&f);
+	arena_free(f.a);
+}
+
+/* All kept inputs of a test, of tests/fuzz/@program.c. */
+static inline void fuzz_replay(const struct fuzz_test *test, const char *program)
+{
+	char folder[512], path[1024],
+		*end = folder + snprintf(folder, sizeof(folder), "tests/fuzz/corpus/%s/", program);
+	char *bytes = malloc(FUZZ_BYTES_MAX);
+
+	for (const char *name = test->name; *name; name++)
+		*end++ = *name == ' ' ? '-' : *name;
+	*end = '\0';
+	DIR *dir = opendir(folder);
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		FILE *file = fopen(path, "r");
+		if (!file)
+			exit(1);
+		size_t n = fread(bytes, 1, FUZZ_BYTES_MAX, file);
+		fclose(file);
+		alarm(ROUND_LIMIT_S);
+		printf("# %s\n", path);
+		fflush(stdout);
+		fuzz_round_by(test, (struct str){bytes, n});
+	}
+	if (dir)
+		closedir(dir);
+	free(bytes);
 }
 
 static inline void fuzz_round(const struct fuzz_test *test, int i_test, int64_t round)
@@ -285,32 +399,75 @@ static inline void fuzz_rounds(const struct fuzz_test *test, int i_test, int64_t
 		fuzz_round(test, i_test, *at);
 }
 
-/* Prints TAP; the exit status of main(). */
-static inline int fuzz_main(const struct fuzz_test *test, int n_test)
+/* Prints TAP; the exit status of main(). @file: __FILE__ of the tests. */
+static inline int fuzz_main(const struct fuzz_test *test, int n_test, const char *file)
 {
 	int64_t *at =
 		mmap(NULL, sizeof(*at), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status, n_failed = 0;
+	char program[64];
 
+	snprintf(program, sizeof(program), "%s", strrchr(file, '/') + 1);
+	*strrchr(program, '.') = '\0';
 	printf("1..%d\n# SEED=%lld\n", n_test, (long long)fuzz_setting("SEED", SEED_DEFAULT));
 	for (int i = 0; i < n_test; i++) {
-		*at = 0;
+		*at = -1;
 		fflush(stdout);
 		pid_t child = fork();
 		if (child == 0) {
+			if (!fuzz_is_wanted(&test[i]))
+				exit(0);
+			if (fuzz_setting("ROUND", -1) < 0)
+				fuzz_replay(&test[i], program);
+			*at = 0;
 			fuzz_rounds(&test[i], i, at);
 			exit(0);
 		}
 		if (child < 0 || waitpid(child, &status, 0) != child)
 			return 1;
-		if (status != 0)
+		if (status != 0 && *at >= 0)
 			printf("# round %lld, wait status %d\n", (long long)*at, status);
+		else if (status != 0)
+			printf("# by the last file named above, wait status %d\n", status);
 		printf("%s %d - %s\n", status == 0 ? "ok" : "not ok", i + 1, test[i].name);
 		n_failed += status != 0;
 	}
 	return n_failed > 0;
 }
 
-#define FUZZ_MAIN(tests) fuzz_main((tests), (int)(sizeof(tests) / sizeof(*(tests))))
+#ifdef FUZZ_GUIDED
+int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*play)(const uint8_t *bytes, size_t n));
+
+static const struct fuzz_test *fuzz_guided;
+
+static inline int fuzz_play(const uint8_t *bytes, size_t n)
+{
+	fuzz_round_by(fuzz_guided, (struct str){(const char *)bytes, n});
+	return 0;
+}
+
+/* Without TEST: their names. With SEEDS: some rounds by chance, for what they begin with. Else libFuzzer, with its arguments. */
+static inline int fuzz_drive(const struct fuzz_test *test, int n_test, int argc, char **argv)
+{
+	enum { N_SEED_ROUNDS = 300 };
+
+	for (int i = 0; i < n_test; i++) {
+		if (!getenv("TEST"))
+			puts(test[i].name);
+		else if (fuzz_is_wanted(&test[i])) {
+			for (int round = 0; getenv("SEEDS") && round < N_SEED_ROUNDS; round++)
+				fuzz_round(&test[i], i, round);
+			fuzz_guided = &test[i];
+			return getenv("SEEDS") ? 0 : LLVMFuzzerRunDriver(&argc, &argv, fuzz_play);
+		}
+	}
+	return getenv("TEST") ? 1 : 0;
+}
+#define FUZZ_MAIN(tests) fuzz_drive((tests), (int)(sizeof(tests) / sizeof(*(tests))), argc, argv)
+#else
+#define FUZZ_MAIN(tests)                                                                           \
+	((void)argc, (void)argv,                                                                   \
+	 fuzz_main((tests), (int)(sizeof(tests) / sizeof(*(tests))), __FILE__))
+#endif
 
 #endif

@@ -2,11 +2,10 @@
  * test_merge.c - random drafts, flagged places and revisions against what is promised of the refiner: nothing that nobody flagged
  * is changed, and no number, name, address or quotation is lost. SEED=n plays others.
  */
-#include "core/merge.h"
 #include "core/refine.h"
 
 #include "../lib/loop_case.h"
-#include "base/text.h"
+#include "../lib/merge_rules.h"
 
 #include <setjmp.h>
 
@@ -126,81 +125,13 @@ static void draw_texts(struct game *g)
 
 /* ---- what must hold ---- */
 
-static bool is_flagged(const struct game *g, int64_t at)
-{
-	for (int i = 0; i < g->n_span; i++)
-		if (at >= g->span[i].at && at < g->span[i].at + g->span[i].n)
-			return true;
-	return false;
-}
-
-/* The merge is the draft's unflagged parts, in order, with anything in the places of the flagged ones. */
-static bool keeps_what_is_unflagged(const struct game *g)
-{
-	const struct str text = g->merge.text;
-	size_t done = 0;
-	int64_t at = 0, n_draft = (int64_t)g->draft.n;
-
-	while (at < n_draft) {
-		int64_t end = at;
-		while (end < n_draft && is_flagged(g, end) == is_flagged(g, at))
-			end++;
-		const struct str part = str_sub(g->draft, (size_t)at, (size_t)(end - at));
-		if (!is_flagged(g, at)) {
-			int64_t found = str_find(text, part, done);
-			if (end == n_draft && found >= 0 && text.n >= part.n)
-				found = str_eq(str_sub(text, text.n - part.n, part.n), part) &&
-							text.n - part.n >= done
-						? (int64_t)(text.n - part.n)
-						: -1;
-			if (found < 0 || (at == 0 && found != 0))
-				return false;
-			done = (size_t)found + part.n;
-		}
-		at = end;
-	}
-	return true;
-}
-
-static void merge(struct game *g)
-{
-	merge_flagged(g->a, g->draft, g->revision, g->span, g->n_span, &g->merge);
-}
-
-static const char *check(struct game *g)
-{
-	const struct span all = {0, (int64_t)g->draft.n};
-	struct game again = *g;
-	struct merge whole;
-
-	merge(g);
-	if (!keeps_what_is_unflagged(g))
-		return "it changes what nobody flagged";
-	if (!text_is_utf8(g->merge.text))
-		return "it cuts a character";
-	if (g->n_span == 0 && !str_eq(g->merge.text, g->draft))
-		return "nothing is flagged, and it changes";
-	again.revision = g->merge.text;
-	merge(&again);
-	if (!str_eq(again.merge.text, g->merge.text))
-		return "merged again it is another text";
-	again.revision = g->draft;
-	merge(&again);
-	if (!str_eq(again.merge.text, g->draft) || again.merge.n_kept + again.merge.n_reverted > 0)
-		return "the draft itself is no revision";
-	merge_flagged(g->a, g->draft, g->revision, &all, 1, &whole);
-	if (!str_eq(whole.text, g->revision) || whole.n_reverted > 0)
-		return "all is flagged, and not all is taken";
-	return NULL;
-}
-
 /* Replaced is exactly one flagged place: then that is what comes out. */
 static const char *check_mend(struct game *g)
 {
 	g->n_span = 1;
 	g->span[0] = draw_span(g, g->draft);
 	g->revision = edited(g, g->draft, g->span[0]);
-	merge(g);
+	merge_flagged(g->a, g->draft, g->revision, g->span, g->n_span, &g->merge);
 	return str_eq(g->merge.text, g->revision) ? NULL
 						  : "the mend of a flagged place is not taken";
 }
@@ -211,7 +142,8 @@ static void what_nobody_flagged_stays(void **state)
 		struct game g;
 		begin(&g, i);
 		draw_texts(&g);
-		const char *fault = check(&g);
+		const char *fault =
+			merge_fault(g.a, g.draft, g.revision, g.span, g.n_span, &g.merge);
 		if (!fault)
 			fault = check_mend(&g);
 		if (fault) {
