@@ -15,10 +15,10 @@ static void on_log(const rd_kafka_t *rk, int level, const char *facility, const 
 			      : level == SYSLOG_INFO ? LOG_INFO
 						     : LOG_DEBUG;
 
-	/* The first: options for the other kind of client; the settings are for both. The others: the error callback
-	 * has it too. */
+	/* The first: options for the other kind of client; the settings are for both. The next two: the error callback
+	 * has it too. The last: a broker from before 0.11 (or the mock), again with each refresh of the metadata. */
 	if (!strcmp(facility, "CONFWARN") || !strcmp(facility, "FAIL") ||
-	    !strcmp(facility, "SSLCERTVRFY"))
+	    !strcmp(facility, "SSLCERTVRFY") || !strcmp(facility, "AUTOCREATE"))
 		ours = LOG_DEBUG;
 	LOG_AT(ours, "kafka_client", L_STR("client", rk ? rd_kafka_name(rk) : ""),
 	       L_STR("facility", facility), L_STR("text", text));
