@@ -103,10 +103,11 @@ static void put_version(struct page *p, struct str before, struct str after)
 static struct str part(const struct json *draft, const char *name)
 {
 	const struct json *place = json_get(json_get(draft, "fields"), name);
-	const struct str text = ask_text(draft, "text");
-	const int64_t at = json_int(json_item(place, 0)), n = json_int(json_item(place, 1));
 
-	return text.p && place ? str_sub(text, (size_t)at, (size_t)(at + n)) : str_c(NULL);
+	if (json_kind(place) != JSON_ARRAY)
+		return str_c(NULL);
+	return str_sub(ask_text(draft, "text"), (size_t)json_int(json_item(place, 0)),
+		       (size_t)json_int(json_item(place, 1)));
 }
 
 static void put_fields(struct page *p, const struct json *from, const struct json *d)

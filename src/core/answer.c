@@ -7,7 +7,7 @@ static const struct str FIELD_GAP = STR("\n\n");
 
 struct str field_text(const struct field *f, struct str whole)
 {
-	return str_sub(whole, (size_t)f->at, (size_t)(f->at + f->n));
+	return str_sub(whole, (size_t)f->at, (size_t)f->n);
 }
 
 static int64_t permille(const struct json *number)

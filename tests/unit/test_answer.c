@@ -45,6 +45,21 @@ static void parts_are_one_text_and_told_apart(void **state)
 	assert_int_equal(answer.confidence_permille, 900);
 }
 
+/* What is behind a part is not of it; its bytes would end inside a character, too. */
+static void a_part_ends_before_the_next(void **state)
+{
+	static const struct str names[] = {STR("a"), STR("b"), STR("c")};
+	const struct profile three = {.field = names, .n_field = 3};
+	struct answer answer;
+
+	assert_true(reads(*state, &three, ROLE_GENERATOR,
+			  "{\"a\":\"x\",\"b\":\"y\",\"c\":\"今日\"}", &answer));
+	assert_true(str_is(answer.text, "x\n\ny\n\n今日"));
+	assert_true(str_is(field_text(&answer.field[0], answer.text), "x"));
+	assert_true(str_is(field_text(&answer.field[1], answer.text), "y"));
+	assert_true(str_is(field_text(&answer.field[2], answer.text), "今日"));
+}
+
 static void what_lacks_a_part_is_no_answer(void **state)
 {
 	static const char *const bad[] = {
@@ -104,6 +119,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_text_is_taken_as_it_is),
 		cmocka_unit_test(parts_are_one_text_and_told_apart),
+		cmocka_unit_test(a_part_ends_before_the_next),
 		cmocka_unit_test(what_lacks_a_part_is_no_answer),
 		cmocka_unit_test(the_schema_names_every_part),
 	};

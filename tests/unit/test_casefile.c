@@ -82,6 +82,11 @@ static void several_of_one_id_are_listed(void **state)
 	assert_shown_as_before("several");
 }
 
+static void parts_of_a_draft_are_told_apart(void **state)
+{
+	assert_shown_as_before("parts");
+}
+
 static void nothing_of_a_job_steers_the_terminal(void **state)
 {
 	struct json *file = case_of("ended");
@@ -302,6 +307,7 @@ int main(void)
 		TEST(a_running_job_says_what_it_waits_for),
 		TEST(a_dead_letter_says_why),
 		TEST(several_of_one_id_are_listed),
+		TEST(parts_of_a_draft_are_told_apart),
 		TEST(nothing_of_a_job_steers_the_terminal),
 		TEST(with_colours_changes_are_red_and_green_without_brackets),
 	};

@@ -194,17 +194,18 @@ static void an_event_names_the_arm(void **state)
 
 static void parts_of_a_text_are_told_apart(void **state)
 {
-	static const char reply[] = "{\"subject\":\"Hello\",\"body\":\"It comes on Tuesday.\"}";
+	static const char reply[] = "{\"subject\":\"Hello\",\"body\":\"It comes on Tuesday.\",\"end\":\"敬具\"}";
 	static const char *const passed[] = {reply, PASS, NULL};
 	static const char *const opened[] = {reply, FAIL("10", ""), NULL};
 	struct fixture *f = *state;
 
-	f->patch = "{\"fields\":[\"subject\",\"body\"]}";
+	f->patch = "{\"fields\":[\"subject\",\"body\",\"end\"]}";
 	play(f, JOB "}", passed);
 	assert_fits(f->outcome_schema, f->event[0]);
-	assert_member(f->event[0], "text", "Hello\n\nIt comes on Tuesday.");
+	assert_member(f->event[0], "text", "Hello\n\nIt comes on Tuesday.\n\n敬具");
 	assert_member(json_get(f->event[0], "fields"), "subject", "Hello");
 	assert_member(json_get(f->event[0], "fields"), "body", "It comes on Tuesday.");
+	assert_member(json_get(f->event[0], "fields"), "end", "敬具");
 	for (int i = 0; i < f->n_row; i++)
 		json_free(f->event[i]);
 	play(f, JOB ",\"limits\":{\"iterations\":1}}", opened);
