@@ -194,7 +194,8 @@ static void an_event_names_the_arm(void **state)
 
 static void parts_of_a_text_are_told_apart(void **state)
 {
-	static const char reply[] = "{\"subject\":\"Hello\",\"body\":\"It comes on Tuesday.\",\"end\":\"敬具\"}";
+	static const char reply[] =
+		"{\"subject\":\"Hello\",\"body\":\"It comes on Tuesday.\",\"end\":\"敬具\"}";
 	static const char *const passed[] = {reply, PASS, NULL};
 	static const char *const opened[] = {reply, FAIL("10", ""), NULL};
 	struct fixture *f = *state;
