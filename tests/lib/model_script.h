@@ -19,6 +19,7 @@
 
 #include "model_compare.h"
 #include "model_letters.h"
+#include "model_parts.h"
 
 struct question {
 	const char *system, *user;
@@ -281,11 +282,6 @@ static void find_fault_anyway(const struct cast *c, const char *letter, json_obj
 	}
 }
 
-static json_object *property(json_object *schema, const char *name)
-{
-	return json_object_object_get(json_object_object_get(schema, "properties"), name);
-}
-
 /* The top of the scale that the schema states, else 100. */
 static int score_max(json_object *schema)
 {
@@ -523,14 +519,16 @@ static const char *read_cast(const struct question *q, struct cast *c)
 	return scene < N_SCENES ? NULL : "the script has no such case";
 }
 
-/* A generator or refiner that is asked for JSON gives its text with its confidence in it. */
-static char *with_confidence(const struct cast *c, char *text)
+/* A generator or refiner that is asked for JSON gives its text with its confidence in it, or in parts. */
+static char *as_json(const struct cast *c, json_object *schema, char *text)
 {
 	json_object *o = json_object_new_object();
 	double confidence = c->confidence ? atof(c->confidence) : c->scene == CLEAN ? 0.95 : 0.55;
 
-	json_object_object_add(o, "text", json_object_new_string(text));
-	json_object_object_add(o, "confidence", json_object_new_double(confidence));
+	if (!add_parts(o, schema, text)) {
+		json_object_object_add(o, "text", json_object_new_string(text));
+		json_object_object_add(o, "confidence", json_object_new_double(confidence));
+	}
 	free(text);
 	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
 								JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -562,7 +560,7 @@ static char *speak(const struct cast *c, const struct question *q)
 	default:
 		return strdup("Ready.");
 	}
-	return q->wants_json ? with_confidence(c, text) : text;
+	return q->wants_json ? as_json(c, q->schema, text) : text;
 }
 
 static void script_answer(const struct question *q, struct answer *a)
