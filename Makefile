@@ -80,8 +80,9 @@ test-model: ## 40 real jobs on a small model on this machine: one shot and loop,
 check: ## the rules of the house: layers, purity, sizes, words, format, warnings
 	+scripts/check
 
-bench: $(BUILD)/bench/bench_step ## CPU times of steps at the size caps, in the build for use
-	$<
+bench: $(BUILD)/bench/bench_step $(BUILD)/bench/bench_check ## CPU times of steps at the size caps and MB a second of checks, in the build for use
+	$(BUILD)/bench/bench_step
+	$(BUILD)/bench/bench_check
 
 demo: ## a real batch on a private database, a mock broker and a scripted model (MODEL=local: a small real one)
 	scripts/install-packages --demo

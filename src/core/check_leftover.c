@@ -25,9 +25,10 @@ static bool has(struct str s, const char *part)
 /* What stands between @open at the front of @s and @close: in one line, short, not empty, without another @open. Absent: no such. */
 static struct str inside(struct str s, const char *open, const char *close)
 {
-	size_t n = strlen(open);
-	struct str all = str_sub(s, n, INSIDE_BYTES_MAX + strlen(close));
-	int64_t end = str_starts(s, open) ? str_find(all, str_c(close), 0) : -1;
+	if (!str_starts(s, open))
+		return (struct str){0};
+	struct str all = str_sub(s, strlen(open), INSIDE_BYTES_MAX + strlen(close));
+	int64_t end = str_find(all, str_c(close), 0);
 	struct str found = str_sub(all, 0, end > 0 ? (size_t)end : 0);
 
 	return end <= 0 || has(found, "\n") || has(found, open) ? (struct str){0} : found;
@@ -95,14 +96,18 @@ static bool is_constant(struct str s)
 /* {{name}}, {% if %}, <%= name %>, ${name}, {name}, {お客様名} */
 static size_t template_bytes(struct str s, int32_t before)
 {
-	struct str found = inside(s, "{{", "}}");
+	static const char *const pairs[][2] = {
+		{"{{", "}}"}, {"{%", "%}"}, {"<%", "%>"}, {"${", "}"}};
+	const struct str near = str_sub(s, 0, INSIDE_BYTES_MAX + 4);
+	struct str found;
 
-	if (found.p)
-		return found.n + strlen("{{}}");
-	if ((found = inside(s, "{%", "%}")).p || (found = inside(s, "<%", "%>")).p)
-		return found.n + strlen("<%%>");
-	if ((found = inside(s, "${", "}")).p)
-		return found.n + strlen("${}");
+	if (!memchr(near.p, '}', near.n) && !memchr(near.p, '>', near.n))
+		return 0; /* soon said of a heap of braces */
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		if (sign_at(s, 1) == pairs[i][0][1] &&
+		    (found = inside(s, pairs[i][0], pairs[i][1])).p)
+			return found.n + strlen(pairs[i][0]) + strlen(pairs[i][1]);
+	}
 	found = inside(s, "{", "}");
 	if (!found.p || is_word_sign(before) || before == '\\' || before == '}')
 		return 0;

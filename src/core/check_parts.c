@@ -186,9 +186,12 @@ void put_place(struct buf *out, const struct text_place *place, struct str there
 
 bool is_among(int32_t c, const char *set)
 {
-	struct str s = str_c(set);
+	struct str s;
 	int32_t one;
 
+	if (c < 0x80) /* the most */
+		return c > 0 && strchr(set, c);
+	s = str_c(set);
 	for (size_t at = 0; (one = text_next(s, &at)) >= 0;) {
 		if (one == c)
 			return true;

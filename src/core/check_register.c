@@ -107,31 +107,34 @@ static bool is_letter(int32_t c)
 	       (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-static void put_utf8(struct buf *out, int32_t c)
+/* Of one that is_letter(): 1 or 3 bytes. */
+static size_t put_utf8(char *out, int32_t c)
 {
-	char sign[3] = {(char)(0xE0 | c >> 12), (char)(0x80 | (c >> 6 & 0x3F)),
-			(char)(0x80 | (c & 0x3F))};
-
-	if (c < 0x80)
-		buf_putc(out, (char)c);
-	else
-		buf_put(out, sign, sizeof(sign));
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	out[0] = (char)(0xE0 | c >> 12);
+	out[1] = (char)(0x80 | (c >> 6 & 0x3F));
+	out[2] = (char)(0x80 | (c & 0x3F));
+	return 3;
 }
 
 static enum ending read_ending(const struct reading *r)
 {
-	struct buf tail = BUF(4 * TAIL);
+	char tail[3 * TAIL];
+	struct str s = {tail, 0};
 	enum ending ending;
 	int i = r->n_tail > TAIL ? r->n_tail - TAIL : 0;
 
+	if (r->tail[(r->n_tail - 1) % TAIL] < 0x80) /* no Japanese ends so */
+		return ENDING_NONE;
 	for (; i < r->n_tail; i++)
-		put_utf8(&tail, r->tail[i % TAIL]);
-	struct str s = buf_view(&tail);
+		s.n += put_utf8(tail + s.n, r->tail[i % TAIL]);
 	for (int n = 0; (ending = ending_of(s)) == ENDING_NONE && n < PARTICLES; n++) {
-		if (!drop_particle(&s))
+		if (!drop_particle(&s) || s.n == 0)
 			break;
 	}
-	buf_release(&tail);
 	return ending;
 }
 

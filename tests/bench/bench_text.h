@@ -1,5 +1,5 @@
 /*
- * bench_text.h - texts at the caps, of scripts and forms that are known to take time. Included by bench_step.c only.
+ * bench_text.h - texts at the caps, of scripts and forms that are known to take time. For bench_step.c and bench_check.c.
  */
 #ifndef BENCH_TEXT_H
 #define BENCH_TEXT_H
@@ -31,7 +31,7 @@ static const struct kind {
 };
 enum { N_KINDS = sizeof(kinds) / sizeof(*kinds) };
 
-static struct str text_of(struct arena *a, const char *unit, int seed, size_t n)
+static inline struct str text_of(struct arena *a, const char *unit, int seed, size_t n)
 {
 	struct buf all = BUF(n + 200);
 
@@ -45,8 +45,8 @@ static struct str text_of(struct arena *a, const char *unit, int seed, size_t n)
 	return text;
 }
 
-static struct str plain(struct arena *a, const char *before, const char *unit, const char *after,
-			size_t n)
+static inline struct str plain(struct arena *a, const char *before, const char *unit,
+			       const char *after, size_t n)
 {
 	struct buf all = BUF(n + 200);
 
@@ -60,7 +60,7 @@ static struct str plain(struct arena *a, const char *before, const char *unit, c
 }
 
 /* @n words of @bytes each, behind each a @between; two texts of two seeds have some in common. */
-static struct str tokens(struct arena *a, uint32_t seed, int n, int bytes, char between)
+static inline struct str tokens(struct arena *a, uint32_t seed, int n, int bytes, char between)
 {
 	struct buf all = BUF(REPLY_BYTES);
 
