@@ -84,8 +84,8 @@ int runs_may_begin(struct runs *, int n);
 /* A record: a job, or a dead letter. @n_strike: how often it was in hand at a crash. Copies what it keeps. */
 void runs_message(struct runs *, const struct record *, int n_strike);
 
-/* A job that another worker left, or that this one lost sight of. */
-void runs_orphan(struct runs *, const struct orphan_job *);
+/* A job that another worker left, or that this one lost sight of; it is taken over. Its steps are fed in a turn each. */
+void runs_orphan(struct runs *, struct orphan_job *);
 
 /* Ends what has expired; once a second. */
 void runs_sweep(struct runs *, int64_t unix_ms);

@@ -30,6 +30,8 @@ struct strike {		  /* a message or a job that was in hand at a crash */
 
 /* An orphan taken over, loaded whole; borrowed for the call. */
 struct orphan_job {
+	struct fleet *fleet;
+	struct arena *arena; /* of all this */
 	const struct job_row *job;
 	struct str profile_json;
 	const struct step_row *step; /* by number */
@@ -50,9 +52,13 @@ struct fleet_events {
 	void (*ready)(void *owner, int64_t worker_id);
 	/* Marked dead, or the server is on another timeline. Once; the connection is not used any more. */
 	void (*fenced)(void *owner, const char *why);
-	void (*job)(void *owner, const struct orphan_job *);
+	/* The receiver's, who frees it: orphan_free(). */
+	void (*job)(void *owner, struct orphan_job *);
 	void (*event)(void *owner, const struct orphan_event *);
 };
+
+/* Only then the next is loaded: memory holds one more trail than jobs, not all. */
+void orphan_free(struct orphan_job *);
 
 /* Connects and registers, and makes the months ahead, by itself; the strings of the configuration are copied. A registration
  * whose answer was lost is made again; the row of the first is ended by the others when its lease runs out. */

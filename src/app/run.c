@@ -83,6 +83,7 @@ void run_free(struct run *r)
 		tdelete(r, &r->runs->by_number, by_number);
 	r->runs->n--;
 	buf_release(&r->reply);
+	replay_free(r->replay);
 	profiles_free(r->profiles);
 	arena_free(r->arena);
 }

@@ -93,6 +93,7 @@ struct run {
 
 	struct run_call *call[LOOP_CALLS]; /* open ones, in the order of their numbers */
 	int n_call;
+	struct replay *replay; /* of a job taken over, until its steps are fed; else NULL */
 	/* After a take-over: last attempt number used, by open call. */
 	int last_attempt[LOOP_CALLS];
 	int64_t active_ms, active_since_mono_ms; /* since: 0 = no call on the wire */
@@ -123,6 +124,9 @@ void run_return_slots(struct run *);
 /* Ends the job without its loop: it crashed workers, cannot be stored, or its trail is not this program's. Of @end: step_no,
  * cost_micro_usd, finish. */
 void run_end_outside(struct run *, const struct loop_output *end, const struct history *);
+
+/* ---- run_resume.c ---- */
+void replay_free(struct replay *); /* NULL is fine */
 
 /* ---- run_service.c ---- */
 /* Of the model as the job has pinned it; else the one that has its name now. NULL: none. */

@@ -1,16 +1,18 @@
 /*
- * app/run_resume.c - a job that another worker left: its stored steps are fed in again and acted on by nobody, then RESUMED,
- * a step like any other, opens what is unanswered.
+ * app/run_resume.c - a job that another worker left: its stored steps are fed in again, a turn each, and acted on by nobody, then
+ * RESUMED, a step like any other, opens what is unanswered.
  */
 #include "run_private.h"
 
+#include "app/failpoint.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "core/stakes.h"
 
 struct replay {
 	struct run *run;
-	const struct orphan_job *orphan;
+	struct orphan_job *orphan;		       /* owned */
+	int n_fed;				       /* of its steps */
 	const struct step_row *opened[LOOP_CALLS_MAX]; /* by call: the latest step that opened it */
 	bool intent[LOOP_CALLS_MAX]; /* ... and whether that step carries its intent */
 };
@@ -172,54 +174,100 @@ static int lost_attempts(const struct replay *p, int call_no, int *last_attempt,
 	return n_maybe_billed + last;
 }
 
-static enum status replay(struct run *r, const struct orphan_job *o, struct fact *resumed,
-			  struct err *err)
-{
-	struct replay p = {.run = r, .orphan = o};
-	const struct call *open[LOOP_CALLS];
-	int n;
+/* ---- turn by turn ---- */
 
-	if (read_job(r, o, err) != ST_OK)
-		return ST_DIVERGED;
-	r->loop = loop_new(r->arena, r->job, r->profile);
-	for (int i = 0; i < o->n_step; i++)
-		if (replay_step(&p, &o->step[i], err) != ST_OK)
-			return ST_DIVERGED;
-	n = loop_open(r->loop, open);
+void replay_free(struct replay *p)
+{
+	if (p)
+		orphan_free(p->orphan);
+}
+
+/* The orphan's rows are not read any more. */
+static void leave_replay(struct run *r)
+{
+	replay_free(r->replay);
+	r->replay = NULL;
+	r->storing = false;
+}
+
+static enum status resume(struct replay *p, struct fact *resumed, struct err *err)
+{
+	const struct orphan_job *o = p->orphan;
+	struct run *r = p->run;
+	const struct call *open[LOOP_CALLS];
+	const int n = loop_open(r->loop, open);
+
 	if (!n)
 		return err_set(err, ST_DIVERGED, "no call is open after %d steps", o->n_step);
 	r->active_ms = o->step[o->n_step - 1].active_ms;
+	*resumed = (struct fact){.type = FACT_resumed, .at_ms = clock_unix_ms(), .call_no = -1};
 	for (int i = 0; i < n; i++)
 		resumed->lost[i] =
-			lost_attempts(&p, open[i]->no, &r->last_attempt[i], &r->active_ms);
+			lost_attempts(p, open[i]->no, &r->last_attempt[i], &r->active_ms);
 	resumed->active_ms = r->active_ms;
 	return ST_OK;
 }
 
-void runs_orphan(struct runs *rs, const struct orphan_job *o)
+static void diverge(struct run *r, const struct err *err)
+{
+	log_error("job_diverged", L_INT("job_no", r->job_no), L_STR("why", err->text));
+	r->loop = NULL;
+	end_outside(r, r->replay->orphan, STOP_diverged);
+	replay_free(r->replay);
+	r->replay = NULL;
+}
+
+/* The job, then each of its steps, then RESUMED. */
+static void replay_turn(struct run *r)
+{
+	const struct run_hooks *hooks = r->runs->c.hooks;
+	struct replay *p = r->replay;
+	const struct orphan_job *o = p->orphan;
+	struct fact resumed;
+	struct err err = {""};
+	enum status status = ST_OK;
+
+	hooks->in_hand(r->runs->c.owner, NULL, r->job_no);
+	if (!r->loop) {
+		status = read_job(r, o, &err);
+		if (status == ST_OK)
+			r->loop = loop_new(r->arena, r->job, r->profile);
+	} else if (p->n_fed < o->n_step) {
+		failpoint("replay", o->job->id);
+		status = replay_step(p, &o->step[p->n_fed++], &err);
+	}
+	hooks->in_hand(r->runs->c.owner, NULL, 0);
+	if (status == ST_OK && p->n_fed < o->n_step) {
+		run_next_turn(r, replay_turn);
+		return;
+	}
+	if (status == ST_OK)
+		status = resume(p, &resumed, &err);
+	if (status != ST_OK) {
+		diverge(r, &err);
+		return;
+	}
+	leave_replay(r);
+	run_feed(r, &resumed);
+}
+
+void runs_orphan(struct runs *rs, struct orphan_job *o)
 {
 	struct run *r = run_new(rs);
-	struct fact resumed = {.type = FACT_resumed, .at_ms = clock_unix_ms(), .call_no = -1};
-	struct err err = {""};
-	enum status status;
 
 	metrics_add(rs->c.metrics, jobs_taken_over_total, 1, 0);
 	run_set_number(r, o->job->job_no);
+	r->replay = arena_alloc(r->arena, sizeof(*r->replay));
+	*r->replay = (struct replay){.run = r, .orphan = o};
 	job_of_row(r, o->job);
 	if (o->n_step)
 		memcpy(r->head, o->step[o->n_step - 1].hash, SHA_BYTES);
 	if (o->n_strike >= STRIKES_MAX) {
 		end_outside(r, o, STOP_poison);
+		replay_free(r->replay);
+		r->replay = NULL;
 		return;
 	}
-	rs->c.hooks->in_hand(rs->c.owner, NULL, r->job_no);
-	status = replay(r, o, &resumed, &err);
-	rs->c.hooks->in_hand(rs->c.owner, NULL, 0);
-	if (status == ST_OK) {
-		run_feed(r, &resumed);
-		return;
-	}
-	log_error("job_diverged", L_INT("job_no", r->job_no), L_STR("why", err.text));
-	r->loop = NULL;
-	end_outside(r, o, STOP_diverged);
+	r->storing = true; /* nothing else is fed meanwhile */
+	run_next_turn(r, replay_turn);
 }

@@ -213,12 +213,14 @@ static void on_ready(void *owner, int64_t id)
 	blame_collect(w->blame, on_blame, w);
 }
 
-static void on_orphan_job(void *owner, const struct orphan_job *o)
+static void on_orphan_job(void *owner, struct orphan_job *o)
 {
 	struct worker *w = owner;
 
-	if (w->state == LEAVING || runs_has(w->runs, o->job->job_no))
+	if (w->state == LEAVING || runs_has(w->runs, o->job->job_no)) {
+		orphan_free(o);
 		return;
+	}
 	log_info("job_taken_over", L_INT("job_no", o->job->job_no), L_INT("n_step", o->n_step));
 	runs_orphan(w->runs, o);
 }

@@ -53,34 +53,52 @@ void take_release(struct take *t)
 
 /* ---- loading one ---- */
 
-/* All rows of the @i-th answer, in the operation's arena. */
-static void *read_rows(struct op *op, int i, const struct table *table, size_t size)
+/* All rows of the @i-th answer, in @a. */
+static void *read_rows(struct arena *a, const struct op *op, int i, const struct table *table,
+		       size_t size)
 {
 	int n = pg_n(op->rows[i]);
-	char *all = arena_alloc(op->arena, (size_t)n * size);
+	char *all = arena_alloc(a, (size_t)n * size);
 	for (int k = 0; k < n; k++)
-		row_read(table, op->rows[i], k, op->arena, all + (size_t)k * size);
+		row_read(table, op->rows[i], k, a, all + (size_t)k * size);
 	return all;
+}
+
+static struct orphan_job *read_job(struct fleet *f, const struct op *op)
+{
+	struct arena *a = arena_new();
+	struct orphan_job *o = arena_alloc(a, sizeof(*o));
+
+	*o = (struct orphan_job){
+		.fleet = f,
+		.arena = a,
+		.job = read_rows(a, op, 0, &job_table, sizeof(struct job_row)),
+		.profile_json = arena_str(a, pg_text(op->rows[0], 0, job_table.n_column)),
+		.step = read_rows(a, op, 1, &step_table, sizeof(struct step_row)),
+		.n_step = pg_n(op->rows[1]),
+		.attempt = read_rows(a, op, 2, &attempt_table, sizeof(struct attempt_row)),
+		.n_attempt = pg_n(op->rows[2]),
+		.draft = read_rows(a, op, 3, &draft_table, sizeof(struct draft_row)),
+		.n_draft = pg_n(op->rows[3]),
+		.n_strike = (int)pg_int(op->rows[4], 0, 0),
+	};
+	return o;
+}
+
+void orphan_free(struct orphan_job *o)
+{
+	struct fleet *f = o->fleet;
+
+	arena_free(o->arena);
+	load_next(f);
 }
 
 static void job_finish(struct fleet *f, struct op *op)
 {
 	if (pg_n(op->rows[0]) && !f->leaving)
-		f->events.job(
-			f->owner,
-			&(struct orphan_job){
-				.job = read_rows(op, 0, &job_table, sizeof(struct job_row)),
-				.profile_json = pg_text(op->rows[0], 0, job_table.n_column),
-				.step = read_rows(op, 1, &step_table, sizeof(struct step_row)),
-				.n_step = pg_n(op->rows[1]),
-				.attempt = read_rows(op, 2, &attempt_table,
-						     sizeof(struct attempt_row)),
-				.n_attempt = pg_n(op->rows[2]),
-				.draft = read_rows(op, 3, &draft_table, sizeof(struct draft_row)),
-				.n_draft = pg_n(op->rows[3]),
-				.n_strike = (int)pg_int(op->rows[4], 0, 0),
-			});
-	load_next(f);
+		f->events.job(f->owner, read_job(f, op));
+	else
+		load_next(f);
 }
 
 /* $1 worker, $2 job, $3 what. No rows: it is not ours any more, so it was not lost after all. */
@@ -110,8 +128,9 @@ static const struct op_kind load_job = {
 
 static void event_finish(struct fleet *f, struct op *op)
 {
-	struct outbox_row *event = read_rows(op, 0, &outbox_table, sizeof *event);
-	struct dead_letter_row *letter = read_rows(op, 1, &dead_letter_table, sizeof *letter);
+	struct outbox_row *event = read_rows(op->arena, op, 0, &outbox_table, sizeof *event);
+	struct dead_letter_row *letter =
+		read_rows(op->arena, op, 1, &dead_letter_table, sizeof *letter);
 	if (!pg_n(op->rows[1]))
 		letter = NULL;
 	else

@@ -45,3 +45,22 @@ def test_a_kill_while_calls_are_open_blames_nobody(stack):
     assert strikes(stack) == before
     assert set(ends(stack, "killed-").values()) == {("passed", "no_issues")}
     verify.everything(stack, lost=True)
+
+
+def test_a_crash_within_a_replay_loses_nothing(stack):
+    """Taken over, and lost again between two of its stored steps: a third goes on where the first was."""
+    before = dict(strikes(stack))
+    stack.model.control(latency_ms=1000)
+    first = stack.start_worker("--worker.lease_ms=3000")
+    send(stack, job("halfway", "missing"))
+    wait_until(lambda: stack.sql("SELECT count(*) FROM draftmill.step JOIN draftmill.job USING (job_no) WHERE id = 'halfway'")[0][0] >= 3)
+    first.kill()
+    stack.model.control(latency_ms=-1)
+    second = stack.start_worker("--worker.lease_ms=3000", env={"DRAFTMILL_FAILPOINT": "replay:halfway"})
+    assert second.wait(60) == -signal.SIGABRT
+    assert ends(stack, "halfway") == {}
+    drain(stack)
+    new = {what: n for what, n in strikes(stack) if what not in before}
+    assert list(new.values()) == [1]
+    assert ends(stack, "halfway") == {"halfway": ("passed", "no_issues")}
+    verify.everything(stack, lost=True)

@@ -24,7 +24,7 @@ static void on_fenced(void *owner, const char *why)
 	assert_true(strlen(why) > 0);
 }
 
-static void on_job(void *owner, const struct orphan_job *job)
+static void on_job(void *owner, struct orphan_job *job)
 {
 	struct worker *k = owner;
 	assert_true(k->n_job < TAKEN);
@@ -33,6 +33,7 @@ static void on_job(void *owner, const struct orphan_job *job)
 	k->n_step = job->n_step;
 	if (k->check_job)
 		k->check_job(job);
+	orphan_free(job);
 }
 
 static void on_event(void *owner, const struct orphan_event *event)
