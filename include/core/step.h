@@ -53,6 +53,7 @@ struct draft {
 	const struct diff *diff; /* from draft `from`; n_diff 0 for a written one */
 	int n_diff;
 	int64_t changed_permille;	 /* of that diff; 0 for a written one */
+	int n_kept, n_reverted;		 /* hunks of the refiner's reply; 0 for a written one */
 	int64_t confidence_permille;	 /* -1: none given */
 	uint8_t squeezed_sha[SHA_BYTES]; /* of its text_squeeze(): to find it again */
 };

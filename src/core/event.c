@@ -175,6 +175,8 @@ static void put_drafts(struct json_out *o, const struct history *h, bool with_te
 		if (d->from >= 0) {
 			json_put_int(o, "from", d->from);
 			json_put_int(o, "changed_permille", d->changed_permille);
+			json_put_int(o, "n_kept", d->n_kept);
+			json_put_int(o, "n_reverted", d->n_reverted);
 		}
 		if (with_texts) {
 			json_put_str(o, "text", d->text);

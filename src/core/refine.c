@@ -205,7 +205,8 @@ const struct draft *refine(struct history *h, struct arena *a, const struct prof
 			   const struct job *job, struct answer *made, int draft_no,
 			   struct refinement *out)
 {
-	const struct draft *before = &h->draft[draft_no], *after;
+	const struct draft *before = &h->draft[draft_no];
+	struct draft *after;
 	struct part part[FIELDS_MAX];
 	int n;
 	const struct issue *issue = history_actionable(h, a, p, draft_no, &n);
@@ -216,6 +217,8 @@ const struct draft *refine(struct history *h, struct arena *a, const struct prof
 		return NULL;
 	after = history_add_draft(h, a, p, job, made, draft_no,
 				  n_part == 1 ? part[0].merge.run : NULL, part[0].merge.n_run);
+	after->n_kept = out->n_kept;
+	after->n_reverted = out->n_reverted;
 	out->rejected = rejection(a, job, part, n_part, before, after);
 	if (!out->rejected.p)
 		return after;

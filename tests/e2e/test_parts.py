@@ -3,6 +3,7 @@ import json
 import shutil
 
 import pytest
+import verify
 from jobs import QUICK_GROUP, QUICK_MODEL, drain, ends, job, send
 from stack import ROOT, Stack
 
@@ -64,3 +65,7 @@ def test_show_tells_the_parts_apart(stack, id):
     heads = [page.index(f"  {name}:") for name in PARTS]
     assert heads == sorted(heads) and page[heads[0] + 1].startswith("  | Dear ") and heads[1] == heads[0] + 2
     assert page[heads[2] + 2].startswith("  | The Customer Team")
+
+
+def test_the_trail_and_the_topics_hold_what_they_promise(stack):
+    verify.everything(stack)

@@ -208,6 +208,24 @@ def headers_of(record):
     return {name: None if value is None else value.decode("utf-8", "replace") for name, value in record.headers}
 
 
+def parts_of(draft):
+    """Its named parts, or None."""
+    places = json.loads(draft["fields"]) if draft["fields"] else {}
+    return {name: draft["body"].encode()[at:at + n].decode() for name, (at, n) in places.items()} or None
+
+
+def check_opened(trail, event, job_no, what, faults):
+    """The drafts of the case, and what became of the refiner's changes."""
+    rows = sorted(trail.drafts[job_no], key=lambda row: row["draft_no"])
+    steps = {step["step_no"]: step for step in trail.steps[job_no]}
+    faults.want([draft["text"] for draft in event["drafts"]] == [row["body"] for row in rows], f"{what}: drafts")
+    faults.want([draft.get("fields") for draft in event["drafts"]] == [parts_of(row) for row in rows], f"{what}: parts of drafts")
+    for draft, row in zip(event["drafts"], rows):
+        step = steps[row["step_no"]]
+        faults.want((draft.get("n_kept"), draft.get("n_reverted")) == (step["n_kept"], step["n_reverted"]),
+                    f"{what}: changes of draft {row['draft_no']}")
+
+
 def check_event_content(trail, event, job, row, faults):
     what, outcome = f"{job['job_no']}/{row['kind']}", trail.outcomes[job["job_no"]]
     drafts = {draft["draft_no"]: draft["body"] for draft in trail.drafts[job["job_no"]]}
@@ -222,9 +240,11 @@ def check_event_content(trail, event, job, row, faults):
                 f"{what}: identity")
     if row["kind"] == "outcome" and "texts_omitted" not in event:
         faults.want(event.get("text", event.get("best_draft")) == drafts.get(outcome["draft_no"]), f"{what}: text")
+        parts = {draft["draft_no"]: parts_of(draft) for draft in trail.drafts[job["job_no"]]}
+        faults.want(event.get("fields", event.get("best_draft_fields")) == parts.get(outcome["draft_no"]), f"{what}: parts")
         faults.want(("text" in event) == (outcome["outcome"] in ("passed", "direct")), f"{what}: text of an unfit draft")
     if row["kind"] == "opened" and "texts_omitted" not in event:
-        faults.want([draft["text"] for draft in event["drafts"]] == [drafts[number] for number in sorted(drafts)], f"{what}: drafts")
+        check_opened(trail, event, job["job_no"], what, faults)
 
 
 def check_event(trail, record, job, row, schemas, faults):

@@ -289,6 +289,8 @@ static void an_escalated_job_opens_a_case_with_all_of_it(void **state)
 	assert_member(json_item(draft, 0), "text", first);
 	assert_int_equal(number(json_item(draft, 1), "from"), 0);
 	assert_in_range(number(json_item(draft, 1), "changed_permille"), 1, 999);
+	assert_int_equal(number(json_item(draft, 1), "n_kept"), 2);
+	assert_int_equal(number(json_item(draft, 1), "n_reverted"), 0);
 	assert_null(json_get(json_item(draft, 0), "from"));
 	const struct json *promise = json_item(json_get(json_item(draft, 0), "checks"), 0);
 	assert_member(promise, "name", "promise");
