@@ -57,9 +57,12 @@ static void lose(struct pg *pg, const char *message)
 	pg->events.down(pg->owner, why);
 }
 
-/* From inside a call of the owner's: down() must come later, from the loop. */
+/* From inside a call of the owner's: down() must come later, from the loop. The watch ends now, for libpq may have closed the socket:
+ * libuv aborts on a change to a watch of no descriptor, and its number may be another's before the loop goes on. */
 static void lose_later(struct pg *pg)
 {
+	watch_close(pg->watch);
+	pg->watch = NULL;
 	pg->state = PG_BROKEN;
 	timer_start(pg->timer, 0, 0);
 }

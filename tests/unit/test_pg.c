@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -219,6 +221,74 @@ static void test_a_lost_connection_comes_back(void **state)
 	assert_true(strcmp(w.story, "u e d u ") == 0 || strcmp(w.story, "u d u ") == 0);
 }
 
+/* More than a socket holds, both ways: would stand still if either side waited for the other. */
+static void much(struct world *w)
+{
+	struct buf text = BUF(64 << 20);
+	for (int i = 0; i < 4 << 20; i++)
+		buf_putc(&text, 'x');
+	struct pg_param param = param_text(buf_view(&text));
+	for (int i = 0; i < 4; i++)
+		pg_send(w->pg, "echo", "select length($1::text), $1::text", &param, 1);
+	pg_sync(w->pg);
+	buf_release(&text);
+}
+
+/* Ended by the server while we send: libpq then closes the socket by itself, before the loop has told anybody. */
+static void end_session(struct world *w)
+{
+	struct pg *other;
+	struct err err;
+	assert_int_equal(pg_connect(database_conninfo(), "test", &other, &err), ST_OK);
+	assert_int_equal(pg_script(other,
+				   "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
+				   " where application_name = 'test_loop'",
+				   &err),
+			 ST_OK);
+	pg_free(other);
+	for (int i = 0; i < 10 && pg_is_up(w->pg); i++)
+		pg_sync(w->pg);
+	assert_false(pg_is_up(w->pg));
+}
+
+static void on_nothing(void *owner, int watched)
+{
+}
+
+static void lose_socket_to_another(struct world *w)
+{
+	if (w->n_up > 1)
+		return;
+	end_session(w);
+	int fd = eventfd(0, 0); /* gets the number that came free */
+	struct watch *watch = watch_new(w->reactor, fd, on_nothing, NULL);
+	watch_set(watch, WATCH_READ);
+	watch_close(watch);
+	close(fd);
+}
+
+static void test_the_number_of_a_lost_socket_is_free_at_once(void **state)
+{
+	struct world w = {.on_up = lose_socket_to_another, .stop_after_ups = 2};
+	run(&w, database_conninfo());
+	assert_string_equal(w.story, "u d u ");
+}
+
+static void lose_half_sent(struct world *w)
+{
+	if (w->n_up > 1)
+		return;
+	much(w);
+	end_session(w);
+}
+
+static void test_a_socket_lost_with_unsent_bytes_is_watched_no_more(void **state)
+{
+	struct world w = {.on_up = lose_half_sent, .stop_after_ups = 2};
+	run(&w, database_conninfo());
+	assert_string_equal(w.story, "u d u ");
+}
+
 static void stop_soon(void *owner)
 {
 	struct world *w = owner;
@@ -241,19 +311,6 @@ static void test_an_absent_server_is_tried_again_and_again(void **state)
 	pg_free(w.pg);
 	timer_close(w.limit);
 	reactor_free(w.reactor);
-}
-
-/* More than a socket holds, both ways: would stand still if either side waited for the other. */
-static void much(struct world *w)
-{
-	struct buf text = BUF(64 << 20);
-	for (int i = 0; i < 4 << 20; i++)
-		buf_putc(&text, 'x');
-	struct pg_param param = param_text(buf_view(&text));
-	for (int i = 0; i < 4; i++)
-		pg_send(w->pg, "echo", "select length($1::text), $1::text", &param, 1);
-	pg_sync(w->pg);
-	buf_release(&text);
 }
 
 static void test_large_batches_flow_both_ways(void **state)
@@ -429,6 +486,8 @@ int main(void)
 		cmocka_unit_test(test_an_error_ends_its_batch_alone_and_names_the_first),
 		cmocka_unit_test(test_a_name_skipped_by_an_error_is_prepared_later),
 		cmocka_unit_test(test_a_lost_connection_comes_back),
+		cmocka_unit_test(test_the_number_of_a_lost_socket_is_free_at_once),
+		cmocka_unit_test(test_a_socket_lost_with_unsent_bytes_is_watched_no_more),
 		cmocka_unit_test(test_an_absent_server_is_tried_again_and_again),
 		cmocka_unit_test(test_large_batches_flow_both_ways),
 		cmocka_unit_test(test_a_session_has_our_settings_and_over_them_the_users),
