@@ -208,7 +208,8 @@ static int lost_attempts(const struct run *r, int call_no)
 	return 0;
 }
 
-/* What ends it from outside is a level: it holds until the loop has heard it. */
+/* What ends it from outside is a level: it holds until the loop has heard it. Its calls end before that, for it comes later: an answer
+ * or a slot in the meantime would be one that nobody waits for. */
 void run_heed_stop(struct run *r)
 {
 	struct fact f = {.type = FACT_stopped,
@@ -224,6 +225,7 @@ void run_heed_stop(struct run *r)
 	n = loop_open(r->loop, open);
 	for (int i = 0; i < n; i++)
 		f.lost[i] = lost_attempts(r, open[i]->no);
+	drop_calls(r);
 	run_feed(r, &f);
 }
 

@@ -236,6 +236,17 @@ def test_a_deadline_ends_a_job_that_waits(stack):
     assert outcome(stack, "deadline")["draft_no"] is None
 
 
+def test_answers_that_come_while_their_jobs_are_stopped(stack):
+    """All at once by a deadline, so many that some are answered before their turn to end has come."""
+    stack.model.control(latency_ms=1000)
+    end, ids = moment(2), [f"late-{number}" for number in range(400)]
+    for first in range(0, len(ids), 100):
+        send(stack, *(job(id, not_after=end) for id in ids[first:first + 100]))
+    wait_until(lambda: not stack.worker.alive or len(ends(stack, "late-")) == len(ids), 60, 0.2, "the end of all")
+    assert stack.worker.alive, stack.worker.log()[-300:]
+    assert {why for _, why in ends(stack, "late-").values()} <= {"expired", "no_issues"}
+
+
 def test_what_broke_off_before_a_deadline_is_charged(stack):
     before = stack.model.stats()["requests"]
     stack.model.control("cut", count=1, latency_ms=500)
