@@ -115,6 +115,8 @@ static void read_rule(const struct reader *r, const struct json *o, int no, stru
 		value = given ? given : value;
 	}
 	members_read(&part, o, rule_fields, out);
+	if (out->variable.n > VALUE_BYTES_MAX) /* it is told in every event */
+		REFUSE(&part, "variable: a name of %d bytes at most", VALUE_BYTES_MAX);
 	if (n_test == 1)
 		read_test(&part, value, out);
 	else

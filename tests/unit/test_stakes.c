@@ -38,6 +38,24 @@ static const struct stakes_rule *read_rules(const char *text, int *n, struct fau
 
 /* ---- what a rule may be ---- */
 
+static void a_name_may_have_200_bytes(void **state)
+{
+	struct faults faults;
+	int n;
+
+	for (int more = 0; more <= 1; more++) {
+		const char *rules = arena_printf(arena,
+						 "[{\"variable\":\"%0*d\",\"stakes\":\"high\","
+						 "\"equals\":\"a\"}]",
+						 200 + more, 0)
+					    .p;
+		(void)read_rules(rules, &n, &faults);
+		assert_int_equal(faults.n, more);
+	}
+	assert_string_equal(faults.first.text,
+			    "stakes_rules[0].variable: a name of 200 bytes at most");
+}
+
 static void a_rule_that_is_none_is_named_with_its_mend(void **state)
 {
 	static const struct {
@@ -269,6 +287,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, new_arena, free_arena)
 	const struct CMUnitTest tests[] = {
+		T(a_name_may_have_200_bytes),
 		T(a_rule_that_is_none_is_named_with_its_mend),
 		T(a_profile_of_before_has_no_rules),
 		T(texts_are_compared_as_people_read_them),
