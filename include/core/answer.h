@@ -28,7 +28,11 @@ void answer_join(struct arena *a, const struct profile *, const struct str *text
 
 struct str field_text(const struct field *, struct str whole);
 
-/* False: it should be a JSON object and is not exactly one, or a text in it is missing or blank. */
+/* Hexadecimal digits, in lower case, of the key of a prompt's fences (core/prompt.h). */
+enum { FENCE_KEY_DIGITS = 24 };
+
+/* False: it should be a JSON object and is not exactly one, or a text in it is missing or blank; or a text has a fence of a prompt in it, "<<<KEY" or
+ * "KEY>>>", whatever the key: the model copied its prompt, and such a text must not go out. */
 bool answer_read(struct arena *a, const struct profile *, enum role, struct str reply,
 		 struct answer *out);
 

@@ -53,8 +53,29 @@ static bool read_fields(struct arena *a, const struct profile *p, const struct j
 	return true;
 }
 
-bool answer_read(struct arena *a, const struct profile *p, enum role role, struct str reply,
-		 struct answer *out)
+static bool is_fence_key(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!strchr("0123456789abcdef", s.p[i]) || !s.p[i])
+			return false;
+	return s.n == FENCE_KEY_DIGITS;
+}
+
+static bool has_fence(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		const struct str rest = str_sub(s, i, s.n);
+		if (str_starts(rest, "<<<") && is_fence_key(str_sub(rest, 3, FENCE_KEY_DIGITS)))
+			return true;
+		if (str_starts(rest, ">>>") && i >= FENCE_KEY_DIGITS &&
+		    is_fence_key(str_sub(s, i - FENCE_KEY_DIGITS, FENCE_KEY_DIGITS)))
+			return true;
+	}
+	return false;
+}
+
+static bool read_form(struct arena *a, const struct profile *p, enum role role, struct str reply,
+		      struct answer *out)
 {
 	struct json *doc;
 	struct str text;
@@ -73,4 +94,10 @@ bool answer_read(struct arena *a, const struct profile *p, enum role role, struc
 		out->confidence_permille = permille(json_get(doc, "confidence"));
 	json_free(doc);
 	return ok;
+}
+
+bool answer_read(struct arena *a, const struct profile *p, enum role role, struct str reply,
+		 struct answer *out)
+{
+	return read_form(a, p, role, reply, out) && !has_fence(out->text);
 }

@@ -2,8 +2,6 @@
 
 #include <inttypes.h>
 
-enum { KEY_DIGITS = 24 };
-
 /* A message being written. */
 struct rendering {
 	const struct profile *profile;
@@ -12,8 +10,8 @@ struct rendering {
 	enum role role;
 	enum want want;
 	bool japanese;
-	char key[KEY_DIGITS + 1]; /* of the fences */
-	int n_fence;		  /* fences written so far */
+	char key[FENCE_KEY_DIGITS + 1]; /* of the fences */
+	int n_fence;			/* fences written so far */
 	struct buf *out;
 };
 
@@ -495,7 +493,8 @@ static void render(struct rendering *r, struct str text)
 	buf_str(r->out, text);
 }
 
-static void make_key(const struct job *job, int call_no, int counter, char key[KEY_DIGITS + 1])
+static void make_key(const struct job *job, int call_no, int counter,
+		     char key[FENCE_KEY_DIGITS + 1])
 {
 	uint8_t sha[SHA_BYTES];
 	struct digest *d = digest_begin("draftmill/fence/1");
@@ -504,7 +503,7 @@ static void make_key(const struct job *job, int call_no, int counter, char key[K
 	digest_int(d, call_no);
 	digest_int(d, counter);
 	digest_end(d, sha);
-	hex_text(sha, KEY_DIGITS / 2, key);
+	hex_text(sha, FENCE_KEY_DIGITS / 2, key);
 }
 
 static int occurrences(struct str text, const char *key)

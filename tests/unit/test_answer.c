@@ -78,6 +78,24 @@ static void what_lacks_a_part_is_no_answer(void **state)
 		assert_false(reads(*state, &parted, ROLE_GENERATOR, bad[i], &answer));
 }
 
+/* A model that copies its prompt, as small ones do with a draft of parts. */
+static void a_fence_of_the_prompt_is_no_part_of_an_answer(void **state)
+{
+	static const char *const bad[] = {
+		"{\"subject\":\"Hi\",\"body\":\"x\\n0123456789abcdef01234567>>>\\nbody:\"}",
+		"{\"subject\":\"<<<0123456789abcdef01234567\",\"body\":\"x\"}",
+	};
+	struct answer answer;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_false(reads(*state, &parted, ROLE_REFINER, bad[i], &answer));
+	assert_false(reads(*state, &plain, ROLE_REFINER,
+			   "<<<0123456789abcdef01234567\nx\n0123456789abcdef01234567>>>", &answer));
+	assert_false(reads(*state, &plain, ROLE_GENERATOR, "0123456789abcdef01234567>>>", &answer));
+	assert_true(reads(*state, &plain, ROLE_GENERATOR,
+			  "<<<0123456789abcdef0123456 0123456789ABCDEF01234567>>> <<<", &answer));
+}
+
 static void assert_schema(const struct profile *p, enum role role, enum dialect dialect,
 			  const char *expected)
 {
@@ -121,6 +139,7 @@ int main(void)
 		cmocka_unit_test(parts_are_one_text_and_told_apart),
 		cmocka_unit_test(a_part_ends_before_the_next),
 		cmocka_unit_test(what_lacks_a_part_is_no_answer),
+		cmocka_unit_test(a_fence_of_the_prompt_is_no_part_of_an_answer),
 		cmocka_unit_test(the_schema_names_every_part),
 	};
 
