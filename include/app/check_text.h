@@ -12,6 +12,8 @@ enum { CHECK_TEXT_BYTES_MAX = 64 << 20 };
 struct check_text {
 	const struct check **check; /* the profile's, the job's, those of a file */
 	int n_check;
+	const struct profile *
+		profile; /* whose fields a text has, as JSON; NULL or without fields: texts are what they are */
 	struct job job; /* what checks want variables of; may be all zero */
 	bool as_json;
 };
@@ -23,7 +25,8 @@ enum status check_text_read(struct arena *a, const struct profiles *, const char
 			    struct err *err) MUST_CHECK;
 
 /* Runs them on the file @name, "-": standard input, and prints each with its place as line:column, in characters from 1; or one line of
- * JSON. ST_INVALID: it cannot be read, is over CHECK_TEXT_BYTES_MAX or is not UTF-8. Else *green: no hard check is red. */
+ * JSON. ST_INVALID: it cannot be read, is over CHECK_TEXT_BYTES_MAX, is not UTF-8, or
+ * is no JSON object of the profile's fields. A place in a field is one of that field. Else *green: no hard check is red. */
 enum status check_text_run(const struct check_text *, const char *name, bool *green,
 			   struct err *err) MUST_CHECK;
 

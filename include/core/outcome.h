@@ -44,7 +44,7 @@
 	                                "推敲者は指摘された箇所を何も変更しなかったか、改訂版が二度とも却下されました") \
 	X(loop_detected,     escalated, "the revision equals an earlier draft", \
 	                                "改訂版が以前の草稿と同一です") \
-	X(max_iterations,    escalated, "the last allowed critique did not pass", \
+	X(max_iterations,    escalated, "at the last allowed critique it did not pass: by the critic, or by a red check", \
 	                                "許された最後の批評でも合格しませんでした") \
 	X(budget,            escalated, "the next call could pass the job's cap of tokens or money", \
 	                                "次の呼び出しでトークンまたは金額の上限を超えるおそれがあります") \

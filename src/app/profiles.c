@@ -141,7 +141,7 @@ static struct profile_file *file_named(const struct profiles *p, struct str name
 			return &p->file[i];
 		suggest_offer(&near, p->file[i].profile->name);
 	}
-	return ERR_SET(err, NULL, "there is none named \"%.*s\"%s%.*s%s", STR_ARG(name),
+	return ERR_SET(err, NULL, "no profile is named \"%.*s\"%s%.*s%s", STR_ARG(name),
 		       near.best.p ? "; did you mean \"" : "", STR_ARG(near.best),
 		       near.best.p ? "\"?" : "");
 }

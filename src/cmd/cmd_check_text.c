@@ -67,6 +67,7 @@ const struct command check_text_command = {
 	.operands_max = INT_MAX,
 	.run = check_text,
 	.notes =
-		"Without FILE, or for -, standard input. A text is UTF-8 of at most 64 MiB; a place is line:column. README lists the\n"
+		"Without FILE, or for -, standard input. A text is UTF-8 of at most 64 MiB; a place is line:column. A profile\n"
+		"with fields wants a JSON object of them, as {\"subject\": \"..\", \"body\": \"..\"}; places are those of the field. README lists the\n"
 		"types of checks; those with a colon in their name are IFEval's.",
 };

@@ -109,3 +109,17 @@ def test_ten_megabytes_are_decided(check, tmp_path):
               {"name": "pattern", "type": "regex", "pattern": "rival", "match": False}]
     done = check(str(path), checks=checks)
     assert ": 0 of 5 checks red" in done.stdout
+
+
+def test_a_profile_with_fields_takes_them_as_json(check):
+    mail = {"subject": "Your price stays", "body": "Dear Ms. Baker,\n\nyour plan Team is as it was, [Name]."}
+    done = check("--profile", "customer-email", "--json", input=json.dumps(mail), status=1)
+    red = {c["name"]: c for c in json.loads(done.stdout)["checks"] if not c["ok"]}
+    assert set(red) == {"body-length", "named", "leftover"}
+    assert red["body-length"]["detail"].startswith("53 characters")
+    page = check("--profile", "customer-email", input=json.dumps(mail), status=1).stdout
+    assert "red  body: body-length: 53 characters" in page and "ok   subject: subject-length" in page
+    done = check("--profile", "customer-email", input="Your price stays\n\nDear Ms. Baker", status=65)
+    assert 'write {"subject": text, ..}' in done.stderr
+    done = check("--profile", "customer-email", input='{"subject": "x"}', status=65)
+    assert 'has no text "body", a field of the profile' in done.stderr

@@ -109,7 +109,7 @@ static void the_shipped_profile_is_fine(void **state)
 	assert_null(profiles_named(profiles, STR_OF("customer-emial"), &err));
 	assert_string_equal(
 		err.text,
-		"there is none named \"customer-emial\"; did you mean \"customer-email\"?");
+		"no profile is named \"customer-emial\"; did you mean \"customer-email\"?");
 	assert_true(str_is(p->model[ROLE_REFINER].name, "drafting"));
 	assert_true(str_is(p->model[ROLE_CRITIC].name, "critiquing"));
 	assert_true(p->n_check > 0 && p->n_constraint > 0);
