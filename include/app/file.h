@@ -9,7 +9,8 @@
 
 enum { FILE_BYTES_MAX = 1 << 20 };
 
-/* NUL-terminated, in @a. ST_INVALID: *err is "PATH: why; the mend". */
+/* NUL-terminated, in @a. ST_INVALID: *err is "PATH: why; the mend". It does not wait for a pipe that nobody writes to: a worker reads files, too,
+ * at a SIGHUP. */
 enum status file_read(struct arena *a, const char *path, struct str *out,
 		      struct err *err) MUST_CHECK;
 

@@ -2,30 +2,60 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Up to @max bytes; -1 is a failure, by errno. Opened so that it does not wait for a pipe's writer; it waits for what one that is there writes. */
+static ssize_t read_up_to(int fd, char *to, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max) {
+		const ssize_t got = read(fd, to + n, max - n);
+		if (got == 0)
+			break;
+		if (got > 0)
+			n += (size_t)got;
+		else if (errno == EAGAIN)
+			(void)fcntl(fd, F_SETFL, 0);
+		else if (errno != EINTR)
+			return -1;
+	}
+	return (ssize_t)n;
+}
+
+static bool is_pipe(int fd)
+{
+	struct stat seen;
+
+	return fstat(fd, &seen) == 0 && S_ISFIFO(seen.st_mode);
+}
 
 enum status file_read(struct arena *a, const char *path, struct str *out, struct err *err)
 {
-	FILE *file = fopen(path, "re");
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	if (!file)
+	if (fd < 0)
 		return err_set(err, ST_INVALID, "%s: cannot be opened (%s); mend its path", path,
 			       strerror(errno));
 	char *text = malloc(FILE_BYTES_MAX + 1);
 	if (!text)
 		BUG("out of memory");
-	size_t n = fread(text, 1, FILE_BYTES_MAX + 1, file);
-	bool failed = ferror(file);
-	int why = errno;
-	(void)fclose(file);
+	const ssize_t n = read_up_to(fd, text, FILE_BYTES_MAX + 1);
 	enum status status = ST_OK;
-	if (failed)
-		status = err_set(err, ST_INVALID, "%s: cannot be read (%s)", path, strerror(why));
+	if (n < 0)
+		status = err_set(err, ST_INVALID, "%s: cannot be read (%s); mend its path", path,
+				 strerror(errno));
 	else if (n > FILE_BYTES_MAX)
 		status = err_set(err, ST_INVALID, "%s: over 1 MiB; it is the wrong file", path);
+	else if (n == 0 && is_pipe(fd))
+		status = err_set(err, ST_INVALID,
+				 "%s: is a pipe that nobody writes to; give a file", path);
 	else
-		*out = arena_str(a, (struct str){text, n});
+		*out = arena_str(a, (struct str){text, (size_t)n});
+	(void)close(fd);
 	free(text);
 	return status;
 }

@@ -29,6 +29,18 @@ static enum status fail_here(struct reader *r, const char *what)
 	return fail(r, line_of(r), what);
 }
 
+/* The line @line, from 1, behind its spaces. */
+static bool begins_by_tab(struct str text, size_t line)
+{
+	size_t i = 0;
+
+	for (; line > 1 && i < text.n; i++)
+		line -= text.p[i] == '\n';
+	while (i < text.n && text.p[i] == ' ')
+		i++;
+	return i < text.n && text.p[i] == '\t';
+}
+
 /* The reader of libyaml gives a byte, all behind it a line. */
 static enum status fail_parser(struct reader *r)
 {
@@ -42,6 +54,8 @@ static enum status fail_parser(struct reader *r)
 		for (size_t i = 0; i < p->problem_offset && i < r->text.n; i++)
 			line += r->text.p[i] == '\n';
 	}
+	if (p->error == YAML_SCANNER_ERROR && begins_by_tab(r->text, line))
+		return fail(r, line, "a tab stands before the first word; indent by spaces");
 	return fail(r, line, p->problem ? p->problem : "no YAML");
 }
 

@@ -123,3 +123,9 @@ def test_a_profile_with_fields_takes_them_as_json(check):
     assert 'write {"subject": text, ..}' in done.stderr
     done = check("--profile", "customer-email", input='{"subject": "x"}', status=65)
     assert 'has no text "body", a field of the profile' in done.stderr
+
+
+def test_a_pipe_without_a_writer_is_not_waited_for(check, tmp_path):
+    os.mkfifo(tmp_path / "job.json")
+    done = check("--job", str(tmp_path / "job.json"), input="x", status=64)
+    assert done.stderr.endswith("job.json: is a pipe that nobody writes to; give a file\n")

@@ -103,6 +103,8 @@ static void text_is_utf8(void **state)
 	const struct yaml *root = read_fine(*state, "\xEF\xBB\xBF宛名: 様\n");
 
 	assert_string_equal(yaml_get(root, "宛名")->text.p, "様");
+	check_refused(*state, "# 日本\na:\n\tb: 1\n",
+		      "f.yaml:3: a tab stands before the first word");
 	check_refused(*state, "a: 1\nb: \xFF\n", "f.yaml:2: ");
 	check_refused(*state, "a: 1\n\nb: \x01\n", "f.yaml:3: ");
 }
