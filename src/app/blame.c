@@ -37,20 +37,35 @@ static enum status make_dir(const char *dir, struct err *err)
 		       dir, strerror(errno));
 }
 
+static enum status cannot_map(const char *path, int why, struct err *err)
+{
+	return err_set(
+		err, ST_INVALID,
+		"worker.state_dir %s: %s; make room, or name a directory that can be written", path,
+		strerror(why));
+}
+
 static enum status map(struct blame *b, struct err *err)
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/%s", b->dir, b->file);
 	b->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (b->fd < 0)
+		return cannot_map(path, errno, err);
 	/* It may have to wait for somebody who just looks whether its owner is dead. */
-	if (b->fd < 0 || flock(b->fd, LOCK_EX) != 0 ||
-	    posix_fallocate(b->fd, 0, sizeof(struct page)) != 0)
-		return err_set(err, ST_INVALID, "worker.state_dir %s: %s", path, strerror(errno));
-	b->page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, b->fd, 0);
-	if (b->page == MAP_FAILED)
-		return err_set(err, ST_INVALID, "worker.state_dir %s: %s", path, strerror(errno));
-	return ST_OK;
+	int why = flock(b->fd, LOCK_EX) != 0 ? errno : 0;
+	if (!why)
+		why = posix_fallocate(b->fd, 0, sizeof(struct page)); /* leaves errno alone */
+	if (!why) {
+		b->page = mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, b->fd,
+			       0);
+		why = b->page == MAP_FAILED ? errno : 0;
+	}
+	if (!why)
+		return ST_OK;
+	(void)unlink(path);
+	return cannot_map(path, why, err);
 }
 
 enum status blame_open(const char *state_dir, struct blame **out, struct err *err)

@@ -60,7 +60,9 @@ static void read_variables(struct arena *a, const struct json *object, struct jo
 	job->n_variable = (int)n;
 }
 
-static void read_sources(struct arena *a, const struct json *array, struct job *job)
+/* A critic cites a source by its id, white space around it aside: no two may have one. */
+static enum dead_reason read_sources(struct arena *a, const struct json *array, struct job *job,
+				     struct err *err)
 {
 	size_t n = json_size(array);
 	struct source *source = arena_array(a, struct source, n);
@@ -68,9 +70,16 @@ static void read_sources(struct arena *a, const struct json *array, struct job *
 	for (size_t i = 0; i < n; i++) {
 		source[i].id = text_of(a, json_item(array, i), "id");
 		source[i].text = text_of(a, json_item(array, i), "text");
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(str_trim(source[k].id), str_trim(source[i].id)))
+				return ERR_SET(
+					err, DEAD_out_of_range,
+					"#/sources/%zu/id: that of source %zu too; give each its own",
+					i, k);
 	}
 	job->sources = source;
 	job->n_source = (int)n;
+	return DEAD_NONE;
 }
 
 static enum dead_reason read_checks(struct arena *a, const struct json *array, struct job *job,
@@ -157,6 +166,8 @@ static enum dead_reason read_body(struct arena *a, const struct message *m, stru
 
 	if (reason == DEAD_NONE)
 		reason = read_checks(a, json_get(m->body, "checks"), job, err);
+	if (reason == DEAD_NONE)
+		reason = read_sources(a, json_get(m->body, "sources"), job, err);
 	if (reason != DEAD_NONE)
 		return reason;
 	job->revision = integer_of(m->body, "revision");
@@ -165,7 +176,6 @@ static enum dead_reason read_body(struct arena *a, const struct message *m, stru
 	job->language = language_of(text_of(a, m->body, "language"));
 	read_variables(a, json_get(m->body, "variables"), job);
 	job->constraint = texts_of(a, json_get(m->body, "constraints"), &job->n_constraint);
-	read_sources(a, json_get(m->body, "sources"), job);
 	read_limits(json_get(m->body, "limits"), &job->limits);
 	read_stakes(m->body, job);
 	read_labels(a, m->body, job);

@@ -2,11 +2,14 @@
 #include "app/blame.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -228,6 +231,28 @@ static void a_folder_that_cannot_be_made_is_named(void **state)
 	assert_non_null(strstr(err.text, "worker.state_dir"));
 }
 
+/* A limit of file sizes stands for a full disk. */
+static void without_room_it_says_so_and_leaves_no_file(void **state)
+{
+	struct world *w = *state;
+	struct blame *none = NULL;
+	char dir[128];
+	struct rlimit old, full;
+	struct err err = {""};
+
+	snprintf(dir, sizeof(dir), "%s/full", w->dir);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	full = (struct rlimit){0, old.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+	const enum status status = blame_open(dir, &none, &err);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(status, ST_INVALID);
+	assert_non_null(strstr(err.text, strerror(EFBIG)));
+	assert_non_null(strstr(err.text, "make room"));
+	assert_int_equal(rmdir(dir), 0);
+}
+
 static void the_folder_is_made_if_it_is_missing(void **state)
 {
 	struct world *w = *state;
@@ -253,6 +278,7 @@ int main(void)
 		TEST(the_living_are_not_looked_at),
 		TEST(other_files_are_left_alone),
 		TEST(a_folder_that_cannot_be_made_is_named),
+		TEST(without_room_it_says_so_and_leaves_no_file),
 		TEST(the_folder_is_made_if_it_is_missing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,6 +172,8 @@ static void each_fault_has_its_reason(void **state)
 		{JOB("\"sources\":[{\"id\":\"d\",\"text\":\"\",\"url\":\"\"}]"), "unknown_field",
 		 "#/sources/0/url: "},
 		{JOB("\"sources\":[{\"text\":\"\"}]"), "missing_field", "#/sources/0/id: "},
+		{JOB("\"sources\":[{\"id\":\"d\",\"text\":\"\"},{\"id\":\" d\",\"text\":\"\"}]"),
+		 "out_of_range", "#/sources/1/id: "},
 		{JOB("\"revision\":-1"), "out_of_range", "#/revision: "},
 		{JOB("\"revision\":1.5"), "wrong_type", "#/revision: "},
 		{JOB("\"revision\":\"1\""), "wrong_type", "#/revision: "},
