@@ -52,7 +52,7 @@
 	                                "ジョブの稼働時間の上限に達したか、一回の呼び出しが長く、続きの時間が残りません") \
 	X(truncated,         escalated, "the reply ended at its length limit and a longer one cannot be asked for", \
 	                                "返答が長さの上限で途切れ、これ以上長くできません") \
-	X(refused,           escalated, "the provider refused or blocked the text, or sent none", \
+	X(refused,           escalated, "the provider refused or blocked the text, or twice sent none that can be used", \
 	                                "プロバイダーが本文を拒否または遮断したか、本文がありませんでした") \
 	X(request_failed,    escalated, "the provider rejects this very request, it kept breaking off, or a tool gave no answer", \
 	                                "プロバイダーがこの要求を受け付けないか、通信が繰り返し途切れたか、ツールが答えませんでした") \

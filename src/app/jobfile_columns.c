@@ -101,6 +101,10 @@ enum status columns_read(struct arena *a, const struct csv_row *header,
 		return err_set(err, ST_INVALID, "the header has %d columns, at most %d can be",
 			       row.n_field, COLUMNS_MAX);
 	row.text = arena_str(a, row.text);
+	if (row.n_field == 1 &&
+	    (str_find(row.text, str_c(";"), 0) >= 0 || str_find(row.text, str_c("\t"), 0) >= 0))
+		return err_set(err, ST_INVALID,
+			       "the header is one column: name the delimiter by --delimiter");
 	*out = (struct columns){
 		.n_field = row.n_field,
 		.target = arena_array(a, struct target, row.n_field + form->n_map),

@@ -178,6 +178,9 @@ static void a_header_that_cannot_be_is_refused(void **state)
 	ASSERT_CSV("\n", "2!refused: " NONE "the file is empty: a header is missing\n");
 	ASSERT_CSV("id,,x\n", "1!refused: " NONE "column 2 of the header has no name\n");
 	ASSERT_CSV("id,x,id\n", "1!refused: " NONE "the header names \"id\" twice\n");
+	ASSERT_CSV("id;task\n1;x\n",
+		   "1!refused: " NONE
+		   "the header is one column: name the delimiter by --delimiter\n");
 	ASSERT_CSV("id,a\"b\n", "1!refused: " NONE "the header has a quote inside a plain name\n");
 	ASSERT_CSV("id,tags\n",
 		   "1!refused: " NONE
