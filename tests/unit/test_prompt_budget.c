@@ -141,6 +141,8 @@ static enum dead_reason reason_of(struct arena *a, const char *member, const cha
 		buf_puts(&text, i ? "," : "");
 		if (is_map)
 			buf_printf(&text, "\"v%d\":\"x\"", i);
+		else if (strcmp(member, "sources") == 0) /* no two have one id */
+			buf_printf(&text, "{\"id\":\"s%d\",\"text\":\"t\"}", i);
 		else
 			buf_puts(&text, item);
 	}
@@ -160,7 +162,7 @@ static void more_material_than_a_job_may_have_is_refused(void **state)
 	} cases[] = {
 		{"variables", "\"v%d\"", 200},
 		{"constraints", "\"Be brief.\"", 100},
-		{"sources", "{\"id\":\"s\",\"text\":\"t\"}", 100},
+		{"sources", "{\"id\":\"s%d\",\"text\":\"t\"}", 100},
 	};
 	char *sentence = arena_alloc(*state, 2100);
 
