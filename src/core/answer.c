@@ -55,22 +55,18 @@ static bool read_fields(struct arena *a, const struct profile *p, const struct j
 
 static bool is_fence_key(struct str s)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (!strchr("0123456789abcdef", s.p[i]) || !s.p[i])
-			return false;
-	return s.n == FENCE_KEY_DIGITS;
+	return s.n == FENCE_KEY_DIGITS && str_only(s, "0123456789abcdef");
 }
 
 static bool has_fence(struct str s)
 {
-	for (size_t i = 0; i < s.n; i++) {
-		const struct str rest = str_sub(s, i, s.n);
-		if (str_starts(rest, "<<<") && is_fence_key(str_sub(rest, 3, FENCE_KEY_DIGITS)))
+	for (int64_t at = -1; (at = str_find(s, STR_OF("<<<"), (size_t)(at + 1))) >= 0;)
+		if (is_fence_key(str_sub(s, (size_t)at + 3, FENCE_KEY_DIGITS)))
 			return true;
-		if (str_starts(rest, ">>>") && i >= FENCE_KEY_DIGITS &&
-		    is_fence_key(str_sub(s, i - FENCE_KEY_DIGITS, FENCE_KEY_DIGITS)))
+	for (int64_t at = -1; (at = str_find(s, STR_OF(">>>"), (size_t)(at + 1))) >= 0;)
+		if (at >= FENCE_KEY_DIGITS &&
+		    is_fence_key(str_sub(s, (size_t)at - FENCE_KEY_DIGITS, FENCE_KEY_DIGITS)))
 			return true;
-	}
 	return false;
 }
 
